@@ -1,0 +1,226 @@
+"""The long-lived process inside the sandbox: one job in, one fork, one ending out.
+
+    python -s -S -P -c "from cotdata.sandbox.forkserver import main; main('kernel')"
+
+Reads jobs from standard input, writes endings to standard output, and ends when
+its input does. It confines itself before the first job and each child once more
+after the fork. The standard library is loaded once, here, so a fork costs about
+a millisecond. It does not judge: replies pass through unread.
+"""
+
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import time
+from typing import Any, Literal
+
+from cotdata.sandbox import candidate, frames, landlock, libc, seccomp, syscalls
+
+EndingKind = Literal["finished", "exited", "timeout", "flood"]
+
+NOBODY = 65534
+MAX_REPLY_BYTES = 2 * 2**20
+MAX_MEMORY_BYTES = 2**30
+MAX_OPEN_FILES = 64
+LAST_REPLY = b'["end"]\n'
+EXIT_GRACE_S = 0.2
+# Exit codes of a child that could not start, or could not answer, its job.
+NOT_CONFINED, NO_ANSWER = 70, 71
+
+# What programs of this kind import, in a sandbox that may not read it later.
+PRELOADED = [
+    "array",
+    "ast",
+    "bisect",
+    "calendar",
+    "cmath",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "hashlib",
+    "heapq",
+    "html",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "locale",
+    "math",
+    "numbers",
+    "operator",
+    "os",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "secrets",
+    "statistics",
+    "string",
+    "struct",
+    "sys",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "traceback",
+    "types",
+    "typing",
+    "unicodedata",
+    "uuid",
+    "zlib",
+    "base64",
+    "binascii",
+    "_strptime",
+    "encodings.idna",
+    "encodings.latin_1",
+    "encodings.ascii",
+    "asyncio",
+    "concurrent.futures",
+    "ctypes",
+    "sched",
+    "shlex",
+    "tempfile",
+    "warnings",
+    "weakref",
+    "abc",
+    "bdb",
+    "builtins",
+    "codecs",
+]
+
+
+class Confinement:
+    """What each child adds to the confinement it inherits."""
+
+    def __init__(self, level: str) -> None:
+        self.active = level != "none"
+        arch = syscalls.machine()
+        self.filter = seccomp.child_filter(arch) if self.active and arch else b""
+        self.scope = landlock.scope_ruleset() if self.active else None
+
+    def enter(self) -> None:
+        for limit, value in (
+            (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
+            (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(limit, (value, value))
+        if not self.active:
+            return
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        libc.die_with_parent()
+        if self.scope is not None:
+            landlock.restrict(self.scope)
+        seccomp.install(self.filter)
+
+
+def main(level: str, readable: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    confinement = Confinement(level)
+    if level != "none":
+        confine_server(readable)
+    gc.disable()
+    gc.freeze()
+    frames.send(1, b"ready")
+    while (job := frames.receive(0)) is not None:
+        frames.send(1, run(json.loads(job), confinement, nowhere))
+
+
+def confine_server(readable: list[str]) -> None:
+    arch = syscalls.machine()
+    if arch is None:
+        raise OSError("no list of system calls for this processor")
+    drop_root()
+    libc.forbid_new_privileges()
+    libc.die_with_parent()
+    landlock.restrict(landlock.file_ruleset(readable, [os.devnull]))
+    seccomp.install(seccomp.server_filter(arch))
+
+
+def drop_root() -> None:
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def run(job: dict[str, Any], confinement: Confinement, nowhere: int) -> bytes:
+    """One child from fork to reaping; its ending and all that it said."""
+    deadline = time.monotonic() + job["limit_s"]
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _be_child(job, confinement, nowhere, writer)
+    os.close(writer)
+    said, kind = _listen(reader, deadline)
+    os.close(reader)
+    code = _own_end(child) if kind == "exited" else None
+    if code is None:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return json.dumps([kind, code]).encode() + b"\n" + said
+
+
+def _be_child(job: dict[str, Any], confinement: Confinement, nowhere: int, pipe: int) -> None:
+    end = os._exit
+    code = NOT_CONFINED
+    try:
+        os.setsid()
+        for standard in (0, 1, 2):
+            os.dup2(nowhere, standard)
+        confinement.enter()
+        os.closerange(3, pipe)
+        os.closerange(pipe + 1, MAX_OPEN_FILES)
+        gc.enable()
+        code = NO_ANSWER
+        candidate.answer(job, pipe)
+        code = 0
+    finally:
+        end(code)
+
+
+def _listen(reader: int, deadline: float) -> tuple[bytes, EndingKind]:
+    said = bytearray()
+    while True:
+        left = deadline - time.monotonic()
+        ready, _, _ = select.select([0, reader], [], [], max(0.0, left))
+        if 0 in ready:
+            # Nobody writes in mid-job, so the parent is gone; the child follows.
+            os._exit(0)
+        if not ready:
+            return bytes(said), "timeout"
+        part = os.read(reader, 2**16)
+        said += part
+        if said.endswith(LAST_REPLY):
+            return bytes(said), "finished"
+        if not part:
+            return bytes(said), "exited"
+        if len(said) > MAX_REPLY_BYTES:
+            return bytes(said), "flood"
+
+
+def _own_end(child: int) -> int | None:
+    """The exit code, or minus the signal, of a child that closed its pipe."""
+    moment = time.monotonic() + EXIT_GRACE_S
+    while time.monotonic() < moment:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    return None
