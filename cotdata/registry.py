@@ -1,7 +1,7 @@
 """Plug-ins are files: `tasks/gsm8k.py` exports TASK and is called gsm8k.
 
-    load_plugin("task", "gsm8k")          # the constant TASK of cotdata/tasks/gsm8k.py
-    load_plugin("task", "./my_task.py")   # the same from a file outside the package
+load_plugin("task", "gsm8k")          # the constant TASK of cotdata/tasks/gsm8k.py
+load_plugin("task", "./my_task.py")   # the same from a file outside the package
 """
 
 import importlib

@@ -70,7 +70,7 @@ STEPS = pa.list_(
 )
 
 PROBLEM_COLUMNS = (
-    Column("problem_id", pa.string(), "hash of task and normalised content: equal for equal problems"),
+    Column("problem_id", pa.string(), "hash of task and content, equal for equal problems"),
     Column("task", pa.string(), "gsm8k, math, countdown, mbpp or a plug-in's name"),
     Column("split", pa.string(), "train, test, …"),
     Column("problem", pa.string(), "the question as it is posed"),
@@ -100,7 +100,7 @@ TRACE_ONLY_COLUMNS = (
     Column("completion_tokens", pa.int32(), "tokens of the trace, by the generator's tokenizer"),
     Column("reasoning", pa.string(), "the separate reasoning field of models that have one"),
     Column("parent_trace_id", pa.string(), "the trace that this one was made from"),
-    Column("verdict", pa.string(), "correct, wrong, no_answer, timeout or error; null before verify"),
+    Column("verdict", pa.string(), "correct, wrong, no_answer, timeout, error; null before verify"),
     Column("verdict_reason", pa.string(), "why, as a short code"),
     Column("verifier", pa.string(), "name and version of the rules that gave the verdict"),
     Column("answer_span", SPAN, "the answer's place in the trace, in characters"),

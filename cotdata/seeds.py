@@ -1,6 +1,6 @@
 """Randomness that depends on a row's identity, never on its position.
 
-    rng_for(0, "p-3f2a", "off_by_one").random()   # the same on every machine
+rng_for(0, "p-3f2a", "off_by_one").random()   # the same on every machine
 """
 
 import hashlib

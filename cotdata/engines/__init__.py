@@ -9,8 +9,10 @@ that is gone raises EngineError.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal, Protocol, cast
 
+from cotdata.errors import UsageError
 from cotdata.prompts import Prompt
 from cotdata.registry import load_plugin, plugin_names
 
@@ -50,7 +52,8 @@ class Completion:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
     """A request the engine will not serve. `permanent`: it never will (a prompt
-    longer than the context); otherwise a retry may succeed."""
+    longer than the context); otherwise a retry may succeed.
+    """
 
     id: str
     reason: str
@@ -75,7 +78,8 @@ class Engine(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineSpec:
     """`open(model, options)` loads the model; `options` are the repeated
-    `--engine-option key=value` of the command line, as text."""
+    `--engine-option key=value` of the command line, as text.
+    """
 
     name: str
     about: str
@@ -86,5 +90,25 @@ def engine_names() -> list[str]:
     return plugin_names("engine")
 
 
+def engine_spec(name: str) -> EngineSpec:
+    return cast(EngineSpec, load_plugin("engine", name))
+
+
 def open_engine(name: str, model: str, options: Mapping[str, str]) -> Engine:
-    return cast(EngineSpec, load_plugin("engine", name)).open(model, options)
+    return engine_spec(name).open(model, options)
+
+
+def default_engine() -> str:
+    """VLLM where it is installed, else the embedded engine."""
+    return "vllm" if find_spec("vllm") else "transformers"
+
+
+def engine_options(pairs: Iterable[str]) -> dict[str, str]:
+    """The repeated `--engine-option key=value` as a mapping."""
+    options = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise UsageError(f"--engine-option wants key=value, not {pair!r}")
+        options[key] = value
+    return options

@@ -1,13 +1,14 @@
 """Tasks: how a problem is read, asked, solved by a human, and verified.
 
     from cotdata.tasks import get_task
-    get_task("countdown").verify({"numbers": [4, 6], "target": 24}, "<answer>4 * 6</answer>").correct
+    problem = {"numbers": [4, 6], "target": 24}
+    get_task("countdown").verify(problem, "<answer>4 * 6</answer>").correct
 
 One file per task; it exports TASK and its name is the file's name.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from cotdata.registry import load_plugin, plugin_names
@@ -43,6 +44,7 @@ class Task:
 
     `parse` turns a row in the Hub's layout (or with our own column names) into
     problem columns, without ids, and raises InputError for a row it cannot read.
+    `identity` names the columns that make two problems the same one.
     `question` is the problem as it is posed, `instruction` asks for reasoning and
     the answer's form. `human_trace` is the reference solution written as a trace,
     None where there is none. `verify` may be called from any thread; with
@@ -60,7 +62,7 @@ class Task:
     shots: tuple[Shot, ...]
     source: HubSource | None = None
     waits: bool = False
-    identity: tuple[str, ...] = field(default=("problem", "answer"))
+    identity: tuple[str, ...] = ("problem",)
 
 
 def task_names() -> list[str]:

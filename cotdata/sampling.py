@@ -1,0 +1,123 @@
+"""Asking a model about problems: what `sample` and `eval` share.
+
+Problems become requests with a seed of their own; completions become trace
+columns. A plan fixes everything that decides the prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from cotdata.engines import Completion, Engine, Refusal, Request, Sampling
+from cotdata.modelref import ModelRef, has_chat_template
+from cotdata.prompts import PromptStyle, build_prompt, prompt_sha, stop_texts
+from cotdata.schema import PROBLEM_COLUMNS, Row, trace_id
+from cotdata.seeds import sample_seed
+from cotdata.tasks import get_task
+
+AskedStyle = Literal["auto", "chat", "plain"]
+
+READS = tuple(column.name for column in PROBLEM_COLUMNS)
+WRITES = (
+    "trace_id", "trace", "origin", "generator", "sample_index", "finish_reason",
+    "prompt_tokens", "completion_tokens", "reasoning",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """How problems are asked. `n` samples of each, their seeds drawn from `seed`."""
+
+    model: ModelRef
+    style: PromptStyle
+    num_shots: int
+    n: int
+    max_tokens: int
+    temperature: float
+    top_p: float
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A problem row and which of its samples is wanted."""
+
+    row: Row
+    part: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.row['problem_id']}:{self.part}"
+
+
+def asked_style(style: AskedStyle, model: ModelRef, engine: str) -> PromptStyle:
+    """Auto is chat where the model has a chat template; a server applies its own."""
+    if style != "auto":
+        return style
+    if engine in ("openai", "fake"):
+        return "chat"
+    return "chat" if has_chat_template(model) else "plain"
+
+
+def ask(
+    batches: Iterator[pa.RecordBatch], engine: Engine, plan: Plan
+) -> Iterator[tuple[Asked, Completion | Refusal]]:
+    """Each completion with its problem, as they finish; rows are pulled on demand."""
+    waiting: dict[str, Asked] = {}
+
+    def requests() -> Iterator[Request]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                asked = Asked(row=row, part=row.pop("part", 0))
+                waiting[asked.key] = asked
+                yield request_of(asked, plan)
+
+    for reply in engine.generate(requests()):
+        yield waiting.pop(reply.id), reply
+
+
+def request_of(asked: Asked, plan: Plan) -> Request:
+    task = get_task(asked.row["task"])
+    sampling = Sampling(
+        max_tokens=plan.max_tokens,
+        temperature=plan.temperature,
+        top_p=plan.top_p,
+        seed=sample_seed(plan.seed, asked.row["problem_id"], asked.part),
+        stop=stop_texts(plan.style),
+    )
+    prompt = build_prompt(task, asked.row, style=plan.style, num_shots=plan.num_shots)
+    return Request(id=asked.key, prompt=prompt, sampling=sampling)
+
+
+def trace_columns(asked: Asked, reply: Completion, engine: Engine, plan: Plan) -> Row:
+    task = get_task(asked.row["task"])
+    sha = prompt_sha(task, style=plan.style, num_shots=plan.num_shots)
+    seed = sample_seed(plan.seed, asked.row["problem_id"], asked.part)
+    place = (plan.model.digest, sha, plan.temperature, plan.top_p, plan.max_tokens, seed)
+    return {
+        "trace_id": trace_id(asked.row["problem_id"], "model", *place, asked.part),
+        "trace": reply.text,
+        "origin": "model",
+        "generator": {
+            "model": plan.model.name,
+            "revision": engine.revision or plan.model.digest[:12],
+            "engine": engine.name,
+            "engine_version": engine.version,
+            "prompt_style": plan.style,
+            "prompt_sha": sha,
+            "num_shots": plan.num_shots,
+            "temperature": plan.temperature,
+            "top_p": plan.top_p,
+            "max_tokens": plan.max_tokens,
+            "seed": seed,
+        },
+        "sample_index": asked.part,
+        "finish_reason": reply.finish_reason,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "reasoning": reply.reasoning,
+    }

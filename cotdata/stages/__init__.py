@@ -1,0 +1,1 @@
+"""One file per command; each exports `app`, and no stage imports another."""

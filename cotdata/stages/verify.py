@@ -1,0 +1,124 @@
+"""verify: give every trace a verdict.
+
+Reads and writes traces; sets verdict, verdict_reason, verifier, final_answer,
+answer_span and answer_method. Nothing is generated again and no row is dropped:
+`filter --verdict` comes next. A machine fault is no verdict: the row fails, the
+exit status is 4, and the same command tries it again.
+
+    cotdata verify d/raw -o d/verified
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import typer
+
+from cotdata import options as opt
+from cotdata.command import finish, new_app
+from cotdata.errors import EngineError
+from cotdata.journal import Outcome, failed, passed
+from cotdata.progress import say
+from cotdata.runner import Stage, run_stage
+from cotdata.schema import PROBLEM_COLUMNS, Row
+from cotdata.store import Dataset, open_dataset
+from cotdata.tasks import get_task
+from cotdata.verdicts import Verdict
+from cotdata.verifying import Candidate, Judgement, default_workers, verify_all
+
+# The problem in full: which columns decide a verdict is the task's own affair.
+READS = (*(column.name for column in PROBLEM_COLUMNS), "trace", "finish_reason")
+WRITES = (
+    "verdict", "verdict_reason", "verifier", "final_answer", "answer_span", "answer_method",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    verifiers: tuple[str, ...] = opt.derived(())
+    workers: int = opt.execution(1)
+
+
+def run(batches: Iterator[pa.RecordBatch], options: Options) -> Iterator[Outcome]:
+    candidates = (
+        Candidate(
+            key=row["trace_id"], row=row, trace=row["trace"], finish_reason=row["finish_reason"]
+        )
+        for batch in batches
+        for row in batch.to_pylist()
+    )
+    for candidate, judgement in verify_all(candidates, workers=options.workers):
+        yield _outcome(candidate.key, judgement)
+
+
+def _outcome(row_id: str, judgement: Judgement) -> Outcome:
+    if isinstance(judgement, EngineError):
+        return failed(row_id, "machine_fault", str(judgement))
+    return passed(row_id, verdict_columns(judgement))
+
+
+def verdict_columns(verdict: Verdict) -> Row:
+    span = verdict.span
+    return {
+        "verdict": verdict.verdict,
+        "verdict_reason": verdict.reason,
+        "verifier": verdict.verifier,
+        "final_answer": verdict.answer,
+        "answer_span": {"start": span[0], "end": span[1]} if span else None,
+        "answer_method": verdict.method,
+    }
+
+
+def preview(row: Row, options: Options) -> str:
+    verdict = get_task(row["task"]).verify(row, row["trace"], row["finish_reason"])
+    return f"{row['trace']}\n--> {verdict}"
+
+
+STAGE = Stage(
+    name="verify", version=1, kind="trace", reads=READS, writes=WRITES, run=run, preview=preview
+)
+
+app = new_app()
+
+
+@app.command(epilog="Example: cotdata verify d/raw -o d/verified")
+def verify(
+    source: opt.Input,
+    out: opt.Out = None,
+    workers: int = typer.Option(default_workers(), min=1, help="Checks at once."),
+    limit: opt.Limit = None,
+    accept_failed: opt.AcceptFailed = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Give every trace a verdict."""
+    flags = opt.RunFlags(
+        out=out, limit=limit, dry_run=dry_run, as_json=as_json, quiet=quiet,
+        accept_failed=accept_failed,
+    )  # fmt: skip
+    dataset = open_dataset(opt.resolve_input(source), kind="trace")
+    options = Options(verifiers=_verifiers(dataset), workers=workers)
+    done = run_stage(STAGE, dataset, options, flags)
+    if done is not None:
+        say(_table(Dataset(done.location, done.manifest)), quiet=quiet)
+    finish(done, flags)
+
+
+def _verifiers(dataset: Dataset) -> tuple[str, ...]:
+    """The rules in force for the tasks found: new rules make a new run."""
+    tasks: set[str] = set()
+    for batch in dataset.batches(["task"]):
+        tasks.update(batch["task"].unique().to_pylist())
+    return tuple(get_task(name).verifier for name in sorted(tasks))
+
+
+def _table(dataset: Dataset) -> str:
+    counts: Counter[tuple[str, str]] = Counter()
+    for batch in dataset.batches(["verdict", "verdict_reason"]):
+        counts.update(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    lines = [f"  {n:>9,}  {verdict:<10} {reason}" for (verdict, reason), n in counts.most_common()]
+    return "\n".join(lines)
