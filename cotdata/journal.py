@@ -28,7 +28,6 @@ CREATE TABLE IF NOT EXISTS outcome (
 CREATE UNIQUE INDEX IF NOT EXISTS by_row ON outcome (row_id, part);
 CREATE TABLE IF NOT EXISTS written (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS clock (wall_s REAL, started REAL);
-INSERT INTO clock SELECT 0, unixepoch('subsec') WHERE NOT EXISTS (SELECT 1 FROM clock);
 """
 
 
@@ -68,6 +67,8 @@ class Journal:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.executescript(TABLES)
+        start = "INSERT INTO clock SELECT 0, ? WHERE NOT EXISTS (SELECT 1 FROM clock)"
+        self._db.execute(start, (time.time(),))
         self._open: list[Outcome] = []
         self._since = time.monotonic()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,6 +21,7 @@ import pyarrow as pa
 from cotdata.assembly import Assembly, assemble
 from cotdata.cards import CARD, card_of
 from cotdata.errors import DatasetError, InputError, OutputExists, PartialRun
+from cotdata.explanation import explanation
 from cotdata.journal import Journal, Outcome
 from cotdata.locations import Location
 from cotdata.manifest import (
@@ -38,6 +40,9 @@ from cotdata.store import read_manifest
 from cotdata.work import Identity, WorkFolder, differences
 
 O = TypeVar("O")  # noqa: E741
+
+# Set by `cotdata explain`: say what a command would do instead of doing it.
+EXPLAIN: ContextVar[bool] = ContextVar("explain", default=False)
 
 
 class Source(Protocol):
@@ -103,6 +108,9 @@ def run_stage(
     identity = _identity(stage, source, options, flags, models)
     run = run_id(stage.name, stage.version, identity["options"], identity["parents"])
     out = Location.parse(flags.out or str(home() / run))
+    if EXPLAIN.get():
+        print(explanation(out, run, identity))
+        return None
     done = _finished(out, run, identity)
     if done is not None:
         say(f"{stage.name}: already done, {done.fates.line()}", quiet=flags.quiet)

@@ -6,13 +6,16 @@ columns. A plan fixes everything that decides the prompts.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
 import pyarrow as pa
 
-from cotdata.engines import Completion, Engine, Refusal, Request, Sampling
+from cotdata.engines import Completion, Engine, Refusal, Request, Sampling, open_engine
+from cotdata.journal import Outcome, failed, rejected
 from cotdata.modelref import ModelRef, has_chat_template
 from cotdata.prompts import PromptStyle, build_prompt, prompt_sha, stop_texts
 from cotdata.schema import PROBLEM_COLUMNS, Row, trace_id
@@ -63,21 +66,70 @@ def asked_style(style: AskedStyle, model: ModelRef, engine: str) -> PromptStyle:
     return "chat" if has_chat_template(model) else "plain"
 
 
-def ask(
-    batches: Iterator[pa.RecordBatch], engine: Engine, plan: Plan
-) -> Iterator[tuple[Asked, Completion | Refusal]]:
-    """Each completion with its problem, as they finish; rows are pulled on demand."""
+@dataclass
+class LazyEngine:
+    """Loads the model when the first request comes, and keeps it for later sets."""
+
+    name: str
+    place: str
+    options: dict[str, str]
+    stack: ExitStack
+    opened: Engine | None = None
+
+    def get(self) -> Engine:
+        if self.opened is None:
+            self.opened = open_engine(self.name, self.place, self.options)
+            self.stack.callback(self.opened.close)
+        return self.opened
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """A settled request: the trace's columns, or why there is no trace."""
+
+    asked: Asked
+    columns: Row | None = None
+    refusal: Refusal | None = None
+
+    @property
+    def problem_id(self) -> str:
+        return str(self.asked.row["problem_id"])
+
+    def lost(self) -> Outcome:
+        assert self.refusal is not None
+        settle = rejected if self.refusal.permanent else failed
+        return settle(
+            self.problem_id, self.refusal.reason, self.refusal.detail, part=self.asked.part
+        )
+
+
+def ask(batches: Iterator[pa.RecordBatch], engine: LazyEngine, plan: Plan) -> Iterator[Reply]:
+    """Each reply with its problem, as they finish; rows are pulled on demand."""
+    first = next(batches, None)
+    if first is None:
+        return
+    opened = engine.get()
     waiting: dict[str, Asked] = {}
 
     def requests() -> Iterator[Request]:
-        for batch in batches:
+        for batch in itertools.chain([first], batches):
             for row in batch.to_pylist():
                 asked = Asked(row=row, part=row.pop("part", 0))
                 waiting[asked.key] = asked
                 yield request_of(asked, plan)
 
-    for reply in engine.generate(requests()):
-        yield waiting.pop(reply.id), reply
+    for reply in opened.generate(requests()):
+        asked = waiting.pop(reply.id)
+        if isinstance(reply, Refusal):
+            yield Reply(asked=asked, refusal=reply)
+        else:
+            yield Reply(asked=asked, columns=trace_columns(asked, reply, opened, plan))
+
+
+def prompt_text(row: Row, plan: Plan) -> str:
+    """The prompt of one problem, for eyes."""
+    prompt = request_of(Asked(row=row, part=0), plan).prompt
+    return prompt.text or "\n".join(f"[{m['role']}]\n{m['content']}" for m in prompt.messages)
 
 
 def request_of(asked: Asked, plan: Plan) -> Request:

@@ -65,6 +65,12 @@ class Dataset:
     def schema(self) -> pa.Schema:
         return schema_of(self.kind)
 
+    def tasks(self) -> set[str]:
+        found: set[str] = set()
+        for batch in self.batches(["task"]):
+            found.update(batch["task"].unique().to_pylist())
+        return found
+
     def files(self, folder: str, split: str | None = None) -> list[FileEntry]:
         start = f"{folder}/{split}-" if split else f"{folder}/"
         return [entry for entry in self.manifest.files if entry.path.startswith(start)]

@@ -8,7 +8,7 @@ it is raised as `EngineError` or `SandboxError` and the row is failed.
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 VerdictName = Literal["correct", "wrong", "no_answer", "timeout", "error"]
 VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
@@ -28,3 +28,21 @@ class Verdict:
     @property
     def correct(self) -> bool:
         return self.verdict == "correct"
+
+
+VERDICT_COLUMNS = (
+    "verdict", "verdict_reason", "verifier", "final_answer", "answer_span", "answer_method",
+)  # fmt: skip
+
+
+def verdict_columns(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as trace columns."""
+    span = verdict.span
+    return {
+        "verdict": verdict.verdict,
+        "verdict_reason": verdict.reason,
+        "verifier": verdict.verifier,
+        "final_answer": verdict.answer,
+        "answer_span": {"start": span[0], "end": span[1]} if span else None,
+        "answer_method": verdict.method,
+    }

@@ -18,10 +18,11 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import finish, new_app
+from cotdata.conditions import matches
 from cotdata.errors import UsageError
 from cotdata.journal import Outcome, passed, rejected
 from cotdata.runner import Stage, run_stage
-from cotdata.schema import COLUMNS, Row
+from cotdata.schema import Row
 from cotdata.seeds import stable_hash
 from cotdata.store import open_dataset
 from cotdata.verdicts import VerdictName
@@ -47,9 +48,9 @@ def run(batches: Iterator[pa.RecordBatch], options: Options) -> Iterator[Outcome
     seen: set[int] = set()
     per_problem: Counter[str] = Counter()
     for batch in batches:
-        matches = _matches(batch, options.where)
+        met = matches(batch, options.where)
         rows = batch.select(ROW_COLUMNS).to_pylist()
-        for row, match in zip(rows, matches, strict=True):
+        for row, match in zip(rows, met, strict=True):
             reason = _row_reason(row, match, options) or _set_reason(row, seen, options)
             if reason is None and options.per_problem is not None:
                 per_problem[row["problem_id"]] += 1
@@ -85,24 +86,6 @@ def _set_reason(row: Row, seen: set[int], options: Options) -> Reason | None:
         return "duplicate", "an earlier trace of the problem has the same text"
     seen.add(key)
     return None
-
-
-def _matches(batch: pa.RecordBatch, where: str | None) -> list[bool]:
-    """Whether the SQL condition is true for each row; null counts as false."""
-    if where is None:
-        return [True] * batch.num_rows
-    import duckdb
-
-    with duckdb.connect(":memory:", config={"enable_external_access": "false"}) as connection:
-        connection.register("trace", pa.Table.from_batches([batch]))
-        try:
-            found = connection.sql(f"SELECT coalesce(({where}), false) FROM trace")  # noqa: S608
-            return [bool(value) for (value,) in found.fetchall()]
-        except duckdb.Error as error:
-            raise UsageError(
-                f"--where is not a condition that DuckDB takes: {error}",
-                hint=f"the columns: {', '.join(column.name for column in COLUMNS['trace'])}",
-            ) from error
 
 
 STAGE = Stage(

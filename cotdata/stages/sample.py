@@ -12,7 +12,7 @@ A prompt longer than the model's context rejects that row as `prompt_too_long`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,28 +21,20 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import finish, new_app
-from cotdata.engines import (
-    Refusal,
-    default_engine,
-    engine_options,
-    engine_spec,
-    open_engine,
-)  # fmt: skip
-from cotdata.journal import Outcome, failed, passed, rejected
+from cotdata.engines import default_engine, engine_options, engine_spec
+from cotdata.journal import Outcome, passed
 from cotdata.modelref import model_ref
 from cotdata.runner import Stage, run_stage
 from cotdata.sampling import (
     READS,
     WRITES,
-    Asked,
     AskedStyle,
+    LazyEngine,
     Plan,
     ask,
     asked_style,
-    request_of,
-    trace_columns,
+    prompt_text,
 )  # fmt: skip
-from cotdata.schema import Row
 from cotdata.store import open_dataset
 
 
@@ -60,41 +52,26 @@ class Options:
     engine_option: tuple[str, ...] = opt.execution(())
 
 
-def run(batches: Iterator[pa.RecordBatch], options: Options, *, plan: Plan) -> Iterator[Outcome]:
-    first = next(batches, None)
-    if first is None:
-        return
-    engine = open_engine(options.engine, plan.model.place, engine_options(options.engine_option))
-    with closing(engine):
-        for asked, reply in ask(_again(first, batches), engine, plan):
-            problem = asked.row["problem_id"]
-            if isinstance(reply, Refusal):
-                settle = rejected if reply.permanent else failed
-                yield settle(problem, reply.reason, reply.detail, part=asked.part)
-            else:
-                yield passed(problem, trace_columns(asked, reply, engine, plan), part=asked.part)
+def run(
+    batches: Iterator[pa.RecordBatch], options: Options, *, plan: Plan, engine: LazyEngine
+) -> Iterator[Outcome]:
+    for reply in ask(batches, engine, plan):
+        if reply.columns is None:
+            yield reply.lost()
+        else:
+            yield passed(reply.problem_id, reply.columns, part=reply.asked.part)
 
 
-def _again(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
-
-
-def preview(row: Row, options: Options, *, plan: Plan) -> str:
-    prompt = request_of(Asked(row=row, part=0), plan).prompt
-    return prompt.text or "\n".join(f"[{m['role']}]\n{m['content']}" for m in prompt.messages)
-
-
-def stage_for(plan: Plan) -> Stage[Options]:
+def stage_for(plan: Plan, engine: LazyEngine) -> Stage[Options]:
     return Stage(
         name="sample",
         version=1,
         kind="trace",
         reads=READS,
         writes=WRITES,
-        run=partial(run, plan=plan),
+        run=partial(run, plan=plan, engine=engine),
         parts=lambda options: options.n,
-        preview=partial(preview, plan=plan),
+        preview=lambda row, _options: prompt_text(row, plan),
     )
 
 
@@ -139,4 +116,7 @@ def sample(
         temperature=temperature, top_p=top_p, seed=seed, engine_option=tuple(engine_option),
     )  # fmt: skip
     dataset = open_dataset(opt.resolve_input(source), kind="problem")
-    finish(run_stage(stage_for(plan), dataset, options, flags, models=(ref,)), flags)
+    with ExitStack() as stack:
+        lazy = LazyEngine(engine, ref.place, engine_options(engine_option), stack)
+        done = run_stage(stage_for(plan, lazy), dataset, options, flags, models=(ref,))
+    finish(done, flags)

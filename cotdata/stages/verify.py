@@ -25,15 +25,12 @@ from cotdata.progress import say
 from cotdata.runner import Stage, run_stage
 from cotdata.schema import PROBLEM_COLUMNS, Row
 from cotdata.store import Dataset, open_dataset
-from cotdata.tasks import get_task
-from cotdata.verdicts import Verdict
+from cotdata.tasks import get_task, verifiers
+from cotdata.verdicts import VERDICT_COLUMNS, verdict_columns
 from cotdata.verifying import Candidate, Judgement, default_workers, verify_all
 
 # The problem in full: which columns decide a verdict is the task's own affair.
 READS = (*(column.name for column in PROBLEM_COLUMNS), "trace", "finish_reason")
-WRITES = (
-    "verdict", "verdict_reason", "verifier", "final_answer", "answer_span", "answer_method",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,25 +57,19 @@ def _outcome(row_id: str, judgement: Judgement) -> Outcome:
     return passed(row_id, verdict_columns(judgement))
 
 
-def verdict_columns(verdict: Verdict) -> Row:
-    span = verdict.span
-    return {
-        "verdict": verdict.verdict,
-        "verdict_reason": verdict.reason,
-        "verifier": verdict.verifier,
-        "final_answer": verdict.answer,
-        "answer_span": {"start": span[0], "end": span[1]} if span else None,
-        "answer_method": verdict.method,
-    }
-
-
 def preview(row: Row, options: Options) -> str:
     verdict = get_task(row["task"]).verify(row, row["trace"], row["finish_reason"])
     return f"{row['trace']}\n--> {verdict}"
 
 
 STAGE = Stage(
-    name="verify", version=1, kind="trace", reads=READS, writes=WRITES, run=run, preview=preview
+    name="verify",
+    version=1,
+    kind="trace",
+    reads=READS,
+    writes=VERDICT_COLUMNS,
+    run=run,
+    preview=preview,
 )
 
 app = new_app()
@@ -101,24 +92,17 @@ def verify(
         accept_failed=accept_failed,
     )  # fmt: skip
     dataset = open_dataset(opt.resolve_input(source), kind="trace")
-    options = Options(verifiers=_verifiers(dataset), workers=workers)
+    options = Options(verifiers=verifiers(dataset.tasks()), workers=workers)
     done = run_stage(STAGE, dataset, options, flags)
     if done is not None:
         say(_table(Dataset(done.location, done.manifest)), quiet=quiet)
     finish(done, flags)
 
 
-def _verifiers(dataset: Dataset) -> tuple[str, ...]:
-    """The rules in force for the tasks found: new rules make a new run."""
-    tasks: set[str] = set()
-    for batch in dataset.batches(["task"]):
-        tasks.update(batch["task"].unique().to_pylist())
-    return tuple(get_task(name).verifier for name in sorted(tasks))
-
-
 def _table(dataset: Dataset) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for batch in dataset.batches(["verdict", "verdict_reason"]):
         counts.update(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-    lines = [f"  {n:>9,}  {verdict:<10} {reason}" for (verdict, reason), n in counts.most_common()]
+    rows = counts.most_common()
+    lines = [f"  {n:>9,}  {verdict:<10} {reason}" for (verdict, reason), n in rows]
     return "\n".join(lines)

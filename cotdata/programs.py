@@ -1,0 +1,155 @@
+"""Where the program is in a text that a model wrote.
+
+    locate("Sure:\\n```python\\ndef f(): return 1\\n```", ["f"]).code   # "def f(): return 1\\n"
+
+The order: after the last `</think>`; the last fenced block that defines what the
+tests call, then unfenced code that does, then the last fenced block, then any
+unfenced code. A block that is still open where the text was cut off is no
+answer. The code is taken as it stands; whether it runs is the sandbox's business.
+"""
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["fence", "open_fence", "whole_text", "inside_prose"]
+
+FENCE = re.compile(
+    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[\w.+#-]*)[^\n`]*\r?\n"
+    r"(?P<code>.*?)(?P<end>^[ \t]*(?P=mark)|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+PYTHON = ("", "python", "python3", "py", "py3", "python2", "ipython", "ipython3", "pycon")
+OPEN_THINK, CLOSE_THINK = "<think>", "</think>"
+WRAPPERS = re.compile(r"</?(?:answer|code|solution)>|\[/?(?:BEGIN|DONE|PYTHON|ANSWER)\]")
+CODE_START = re.compile(
+    r"(?:async +def|def|class|import|from|@|if|for|while|try|with|#)\b|@|#|\w+ *="
+)
+LOOKS_LIKE_CODE = re.compile(
+    r"(?:\t| {2,})\S|(?:async def|def|class|assert|return|import|from)\s+\w+|\w+\s*=|\w+\(.*\)\s*$|@\w|\0"
+)
+BYTE_ORDER_MARK = "\ufeff"
+MAX_STARTS = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Program:
+    """`span` is where the code stands in the text; `code` may be dedented."""
+
+    code: str
+    span: tuple[int, int]
+    method: Method
+
+
+def locate(text: str, names: Sequence[str] = (), *, is_cut: bool = False) -> Program | None:
+    start = text.rfind(CLOSE_THINK) + len(CLOSE_THINK) if CLOSE_THINK in text else 0
+    if OPEN_THINK in text[start:]:
+        return None
+    blocks = list(_fenced(text, start))
+    last_is_open = bool(blocks) and blocks[-1].method == "open_fence"
+    if is_cut and (last_is_open or not blocks):
+        return None
+    defining = [block for block in blocks if _defines(block.code, names)]
+    if names and defining:
+        return defining[-1]
+    bare = _unfenced(text, start, blocks)
+    if bare and (not blocks or _defines(bare.code, names)):
+        return bare
+    return blocks[-1] if blocks else None
+
+
+def _fenced(text: str, start: int) -> Iterator[Program]:
+    for match in FENCE.finditer(text, start):
+        if match["info"].lower() not in PYTHON or not match["code"].strip():
+            continue
+        is_closed = bool(match["end"])
+        yield Program(
+            code=_dedented(match["code"]),
+            span=match.span("code"),
+            method="fence" if is_closed else "open_fence",
+        )
+
+
+def _unfenced(text: str, start: int, blocks: Sequence[Program]) -> Program | None:
+    """Code with no fence, or only a closing one: a prompt may have opened it."""
+    first_fence = FENCE.search(text, start)
+    end = first_fence.start() if first_fence else len(text)
+    lone_mark = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE).search(text, start)
+    if lone_mark and not first_fence:
+        end = lone_mark.start()
+    begin = start + len(text[start:end]) - len(text[start:end].lstrip("\r\n" + BYTE_ORDER_MARK))
+    body = WRAPPERS.sub(lambda tag: " " * len(tag[0]), text[begin:end])
+    if not body.strip():
+        return None
+    code = _dedented(body)
+    if _parses(code) and not _is_prose(code):
+        return Program(code=code, span=(begin, end), method="whole_text")
+    return _within_prose(body, begin) or _best_guess(body, begin)
+
+
+def _within_prose(body: str, offset: int) -> Program | None:
+    """The longest run of lines that parses, between lines that are not code."""
+    lines = body.splitlines(keepends=True)
+    starts = [i for i, line in enumerate(lines) if CODE_START.match(line)]
+    for first in starts[:MAX_STARTS]:
+        for last in _ends(lines, first):
+            code = "".join(lines[first:last])
+            if any(map(LOOKS_LIKE_CODE.match, lines[last:])):
+                break
+            if _parses(code) and _defines(code, ()):
+                begin = offset + sum(map(len, lines[:first]))
+                return Program(code=code, span=(begin, begin + len(code)), method="inside_prose")
+    return None
+
+
+def _ends(lines: Sequence[str], first: int) -> Iterator[int]:
+    """Where the code may stop: the end, then each line where a new block could begin."""
+    yield len(lines)
+    for last in range(len(lines) - 1, first, -1):
+        if not lines[last][:1].isspace():
+            yield last
+
+
+def _best_guess(body: str, offset: int) -> Program | None:
+    """Code that does not parse is still the answer given."""
+    if not _defines(body, ()):
+        return None
+    return Program(code=body, span=(offset, offset + len(body)), method="whole_text")
+
+
+def _defines(code: str, names: Sequence[str]) -> bool:
+    wanted = "|".join(map(re.escape, names)) if names else r"[^\W\d]\w*"
+    return bool(
+        re.search(rf"^(?:(?:async\s+)?def|class)\s+(?:{wanted})\b|^(?:{wanted})\s*=", code, re.M)
+    )
+
+
+def _is_prose(code: str) -> bool:
+    """A lone word, or an empty string of comments, parses and is no program."""
+    body = ast.parse(code).body
+    return all(isinstance(part, ast.Expr) and not _calls(part) for part in body)
+
+
+def _calls(part: ast.Expr) -> bool:
+    return isinstance(part.value, ast.Call)
+
+
+def _parses(code: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _dedented(code: str) -> str:
+    """Also without the marks that editors put first."""
+    code = code.lstrip(BYTE_ORDER_MARK)
+    first = next((line for line in code.splitlines() if line.strip()), "")
+    return textwrap.dedent(code) if first[:1].isspace() else code
