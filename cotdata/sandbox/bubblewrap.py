@@ -9,6 +9,7 @@ and no capability. It wraps the fork server once, so a job costs nothing more.
 import os
 import shutil
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from cotdata.sandbox.layout import DEVICES
 
@@ -21,6 +22,7 @@ def wrapped(inner: Sequence[str], *, readable: Iterable[str], executable: str) -
     return [
         path() or "bwrap",
         *_isolation(),
+        *_open_parents([*readable, executable]),
         *(part for place in (*readable, executable) for part in _bound(place)),
         *(part for device in DEVICES for part in ("--dev-bind", device, device)),
         *("--remount-ro", "/", "--chdir", "/", "--"),
@@ -37,6 +39,12 @@ def _isolation() -> list[str]:
     # fork server drops root itself, and keeps these two capabilities until then.
     keep = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return [*common, "--cap-drop", "ALL", *keep]
+
+
+def _open_parents(places: Iterable[str]) -> list[str]:
+    """bubblewrap copies the modes of parents, and a home may be closed to others."""
+    parents = {str(parent) for place in places for parent in Path(place).parents}
+    return [part for parent in sorted(parents) for part in ("--perms", "0755", "--dir", parent)]
 
 
 def _bound(place: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ Reply = list[Any]
 _compile, _exec, _eval, _isinstance, _type = compile, exec, eval, isinstance, type
 _dumps, _write, _encode, _str = json.dumps, os.write, encode, str
 _Base, _Memory, _OS, _Exit, _Syntax = BaseException, MemoryError, OSError, SystemExit, SyntaxError
-_Recursion, _Value, _TooLarge = RecursionError, ValueError, TooLarge
+_Recursion, _Value, _TooLarge, _System = RecursionError, ValueError, TooLarge, SystemError
 
 Namespace = dict[str, Any]
 
@@ -78,7 +78,8 @@ def _test(steps: list[Any], names: Namespace) -> Reply:
 
 
 def _raised(error: BaseException) -> Reply:
-    if _isinstance(error, _Memory):
+    # Python 3.11 reports some frames that find no memory as a SystemError.
+    if _isinstance(error, (_Memory, _System)):
         return ["out_of_memory"]
     if _isinstance(error, _Exit):
         return ["exits"]

@@ -6,14 +6,13 @@
 A value is rebuilt from what its built-in base class holds, so an `int` that
 claims to equal everything arrives as the int it is. What is not plain data
 arrives as an `Opaque`, which equals nothing. Inside the sandbox a program may
-replace any built-in, so the names used here are bound when this is imported.
+replace any built-in, so the names used here are bound when this is imported, and
+few modules are, since every page of the fork server costs each of its forks.
 """
 
-import collections.abc
-import fractions
 import json
-import math
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable
 from typing import Any
 
 MAX_DEPTH = 60
@@ -24,7 +23,7 @@ MAX_JSON_INT_BITS = 1_000
 _int, _float, _str, _bytes, _complex = int, float, str, bytes, complex
 _list, _tuple, _dict, _set, _frozenset = list, tuple, dict, set, frozenset
 _type, _issubclass, _getattr, _len, _abs, _hex = type, issubclass, getattr, len, abs, hex
-_dumps, _bool, _bytearray, _Fraction = json.dumps, bool, bytearray, fractions.Fraction
+_dumps, _bool, _bytearray, _modules = json.dumps, bool, bytearray, sys.modules
 _KEYS, _ITEMS = type({}.keys()), type({}.items())
 
 
@@ -36,9 +35,9 @@ class Malformed(ValueError):
     """Not the text of a value: something else wrote it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    type_name: str
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
 
 
 def encode(value: object) -> str:
@@ -74,7 +73,8 @@ def _packed_scalar(value: Any, kind: type) -> Any:
         return ["b", _bytes(memoryview(value)).hex()]
     if _issubclass(kind, _complex):
         return ["c", _complex.__abs__(value) and value.real, value.imag]
-    if kind is _Fraction:
+    fractions = _modules.get("fractions")
+    if fractions is not None and kind is fractions.Fraction:
         return ["q", _hex(value._numerator), _hex(value._denominator)]
     return None
 
@@ -126,25 +126,27 @@ def _malformed() -> Any:
     raise Malformed
 
 
+def _fraction(top: int, bottom: int) -> Any:
+    from fractions import Fraction
+
+    return Fraction(top, bottom)
+
+
 def _pairs(flat: list[Any]) -> dict[Any, Any]:
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
-_SCALARS: dict[str, collections.abc.Callable[..., Any]] = {
+_SCALARS: dict[str, Callable[..., Any]] = {
     "i": lambda digits: int(digits, 16),
     "b": bytes.fromhex,
     "c": complex,
-    "q": lambda top, bottom: fractions.Fraction(int(top, 16), int(bottom, 16)),
+    "q": lambda top, bottom: _fraction(int(top, 16), int(bottom, 16)),
     "o": lambda name: Opaque(str(name)),
 }
-_CONTAINERS: dict[str, collections.abc.Callable[[list[Any]], Any]] = {
+_CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "l": list,
     "t": tuple,
     "s": set,
     "z": frozenset,
     "d": _pairs,
 }
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not (isinstance(value, float) and math.isnan(value))

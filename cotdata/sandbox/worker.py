@@ -18,7 +18,7 @@ from typing import IO, Literal
 
 from cotdata.errors import SandboxError
 from cotdata.sandbox import bubblewrap, frames, layout
-from cotdata.sandbox.forkserver import NOT_CONFINED, EndingKind
+from cotdata.sandbox.forkserver import MAX_WALL_FACTOR, NOT_CONFINED, EndingKind
 
 Level = Literal["full", "kernel", "none"]
 Step = tuple[Literal["do"], str] | tuple[Literal["ask"], tuple[str, ...]]
@@ -49,7 +49,9 @@ class WorkerLost(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """`limit_s` is wall time for loading and all tests together."""
+    """`limit_s` is for loading and all tests together: that much wall time, or for
+    a program that computes all along twice as much of its own CPU time.
+    """
 
     code: str
     setup: str = ""
@@ -96,7 +98,7 @@ class Worker:
         message = {"code": job.code, "setup": job.setup, "tests": job.tests, "limit_s": job.limit_s}
         try:
             frames.send(self._fd("stdin"), json.dumps(message).encode())
-            reply = self._answer(job.limit_s + SILENCE_LIMIT_S)
+            reply = self._answer(MAX_WALL_FACTOR * job.limit_s + SILENCE_LIMIT_S)
         except OSError as error:
             raise WorkerLost from error
         if reply is None:
