@@ -143,7 +143,8 @@ def eval(
             options = Options(
                 model=ref.name, engine=engine, style=plan.style, shots=shots, n=n,
                 max_tokens=max_tokens, temperature=temperature, top_p=top_p, seed=seed,
-                verifiers=verifiers(dataset.tasks()), engine_option=tuple(engine_option), workers=workers,
+                verifiers=verifiers(dataset.tasks()), engine_option=tuple(engine_option),
+                workers=workers,
             )  # fmt: skip
             flags = opt.RunFlags(
                 out=_out_for(out, place, len(on)), limit=limit, dry_run=dry_run, as_json=as_json,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import typer
@@ -28,6 +28,15 @@ from cotdata.store import open_dataset
 from cotdata.verdicts import VerdictName
 
 
+@dataclass(slots=True)
+class Kept:
+    """What was kept so far, for the conditions that look at more than one row."""
+
+    total: int = 0
+    per_problem: Counter[str] = field(default_factory=Counter)
+    texts: set[int] = field(default_factory=set)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
     verdict: tuple[VerdictName, ...] = ()
@@ -35,6 +44,7 @@ class Options:
     max_tokens: int | None = None
     finish_reason: tuple[str, ...] = ()
     per_problem: int | None = None
+    rows: int | None = None
     dedup: bool = False
 
 
@@ -45,17 +55,12 @@ ROW_COLUMNS = [
 
 
 def run(batches: Iterator[pa.RecordBatch], options: Options) -> Iterator[Outcome]:
-    seen: set[int] = set()
-    per_problem: Counter[str] = Counter()
+    kept = Kept()
     for batch in batches:
         met = matches(batch, options.where)
         rows = batch.select(ROW_COLUMNS).to_pylist()
         for row, match in zip(rows, met, strict=True):
-            reason = _row_reason(row, match, options) or _set_reason(row, seen, options)
-            if reason is None and options.per_problem is not None:
-                per_problem[row["problem_id"]] += 1
-                if per_problem[row["problem_id"]] > options.per_problem:
-                    reason = ("per_problem", f"more than {options.per_problem} of this problem")
+            reason = _row_reason(row, match, options) or _kept_reason(row, kept, options)
             yield (
                 passed(row["trace_id"], {})
                 if reason is None
@@ -78,13 +83,19 @@ def _row_reason(row: Row, match: bool, options: Options) -> Reason | None:
     return None if match else ("where", str(options.where))
 
 
-def _set_reason(row: Row, seen: set[int], options: Options) -> Reason | None:
-    if not options.dedup:
-        return None
-    key = stable_hash(row["problem_id"], row["trace"])
-    if key in seen:
+def _kept_reason(row: Row, kept: Kept, options: Options) -> Reason | None:
+    """Looks at what is kept already, so it comes after the conditions on the row alone."""
+    text = stable_hash(row["problem_id"], row["trace"]) if options.dedup else 0
+    if options.dedup and text in kept.texts:
         return "duplicate", "an earlier trace of the problem has the same text"
-    seen.add(key)
+    if options.rows is not None and kept.total >= options.rows:
+        return "rows", f"{options.rows} rows are kept already"
+    if options.per_problem is not None:
+        if kept.per_problem[row["problem_id"]] >= options.per_problem:
+            return "per_problem", f"more than {options.per_problem} of this problem"
+        kept.per_problem[row["problem_id"]] += 1
+    kept.texts.add(text)
+    kept.total += 1
     return None
 
 
@@ -106,6 +117,7 @@ def filter(
     max_tokens: int | None = typer.Option(None, min=1, help="Keep traces of at most this length."),
     finish_reason: list[str] = typer.Option([], help="Keep these finish reasons: stop, length."),
     per_problem: int | None = typer.Option(None, min=1, help="Keep the first K of each problem."),
+    rows: int | None = typer.Option(None, min=1, help="Keep the first N of all."),
     dedup: bool = typer.Option(False, "--dedup", help="Drop repeated texts of one problem."),
     limit: opt.Limit = None,
     dry_run: opt.DryRun = False,
@@ -116,7 +128,7 @@ def filter(
     flags = opt.RunFlags(out=out, limit=limit, dry_run=dry_run, as_json=as_json, quiet=quiet)
     options = Options(
         verdict=tuple(verdict), where=where, max_tokens=max_tokens,
-        finish_reason=tuple(finish_reason), per_problem=per_problem, dedup=dedup,
+        finish_reason=tuple(finish_reason), per_problem=per_problem, rows=rows, dedup=dedup,
     )  # fmt: skip
     if options == Options():
         raise UsageError("no condition given", hint="for example --verdict correct")

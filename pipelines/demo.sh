@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The whole method in minutes on a CPU: what do right and wrong traces teach a small model?
+#
+#   pipelines/demo.sh                   about 15 minutes on 2 cores
+#   DEMO_SIZE=tiny pipelines/demo.sh    about 4 minutes, for a first look
+#
+# Interrupt it whenever you like; the same command goes on where it stopped.
+set -euo pipefail
+
+run=${RUN:-runs/demo}
+model=${MODEL:-models/smollm2}
+case ${DEMO_SIZE:-full} in
+    full) problems=900 arm=450 held_out=150 epochs=2 ;;
+    tiny) problems=260 arm=110 held_out=40 epochs=1 ;;
+    *) echo "DEMO_SIZE is full or tiny" >&2; exit 2 ;;
+esac
+
+[ "$model" != models/smollm2 ] || cotdata model import smollm2 -o "$model"
+
+# Countdown problems, and others that are not among them.
+train=$(cotdata ingest "countdown:n=$problems,numbers=2,max=50" -o "$run/train")
+test=$(cotdata ingest "countdown:n=$held_out,numbers=2,max=50,split=test" -o "$run/test")
+
+# Arm H: a solver's traces. Arms G and W: what the untouched model writes itself.
+solver=$(cotdata human "$train" -o "$run/solver")
+raw=$(cotdata sample "$train" --model "$model" --shots 4 --max-tokens 48 -o "$run/raw")
+verified=$(cotdata verify "$raw" -o "$run/verified")
+cotdata filter "$verified" --verdict correct -o "$run/G" || [ $? = 3 ]
+wrong=$(cotdata filter "$verified" --verdict wrong --rows "$arm" -o "$run/W")
+right=$(cotdata filter "$solver" --rows "$arm" -o "$run/H")
+
+# One student for each arm, from the same start, on as many traces.
+student_h=$(cotdata train "$right" --student "$model" --epochs "$epochs" --lr 1e-4 -o "$run/student-H")
+student_w=$(cotdata train "$wrong" --student "$model" --epochs "$epochs" --lr 1e-4 -o "$run/student-W")
+
+# The untouched model and both students on held-out problems.
+results=()
+for name in untouched student-H student-W; do
+    case $name in
+        untouched) tried=$model ;;
+        student-H) tried=$student_h ;;
+        student-W) tried=$student_w ;;
+    esac
+    results+=("$(cotdata eval "$tried" --on "$test" --max-tokens 48 -o "$run/results/$name")")
+done
+
+cotdata report "${results[@]}" "$right" "$wrong" -o "$run/report.html"
