@@ -56,20 +56,23 @@ class Tally:
 
 
 def assemble(
-    work: Path,
+    folder: Path,
     journal: Journal,
     source: Source,
     *,
     kind: RowKind,
     writes: tuple[str, ...],
     limit: int | None,
+    part: int | None = None,
 ) -> Assembly:
-    for folder in ("data", "rejected"):
-        shutil.rmtree(work / folder, ignore_errors=True)
-    writer, tally = DatasetWriter(work, kind), Tally()
+    """Write the files of a dataset below `folder`; `part` picks one part of each row."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    writer, tally = DatasetWriter(folder, kind), Tally()
     journal.forget_written()
     for batch in source.batches(limit=limit):
-        _add_batch(batch, journal, source, kind, writes, writer, tally)
+        outcomes = journal.outcomes(batch[source.id_column].to_pylist(), part)
+        _add_batch(batch, outcomes, journal, source, kind, writes, writer, tally)
     files = writer.close()
     return Assembly(
         files=files,
@@ -83,6 +86,7 @@ def assemble(
 
 def _add_batch(
     batch: pa.RecordBatch,
+    outcomes: dict[str, list[Outcome]],
     journal: Journal,
     source: Source,
     kind: RowKind,
@@ -90,11 +94,9 @@ def _add_batch(
     writer: DatasetWriter,
     tally: Tally,
 ) -> None:
-    ids = batch[source.id_column].to_pylist()
-    outcomes = journal.outcomes(ids)
     kept: list[tuple[int, Outcome]] = []
     lost: list[tuple[int, Outcome]] = []
-    for index, row_id in enumerate(ids):
+    for index, row_id in enumerate(outcomes):
         found = _without_duplicates(outcomes[row_id], journal, kind, source)
         fate = _fate(found, row_id)
         tally.fates[fate] += 1

@@ -92,10 +92,15 @@ class Journal:
         query = "SELECT row_id, part FROM outcome WHERE fate != 'failed' AND row_id IN ({})"
         return set(self._select(query, row_ids))
 
-    def outcomes(self, row_ids: Sequence[str]) -> dict[str, list[Outcome]]:
+    def outcomes(
+        self, row_ids: Sequence[str], only_part: int | None = None
+    ) -> dict[str, list[Outcome]]:
+        """The outcomes of each row in the order of its parts."""
         found: dict[str, list[Outcome]] = {row_id: [] for row_id in row_ids}
         query = "SELECT * FROM outcome WHERE row_id IN ({}) ORDER BY row_id, part"
         for row_id, part, fate, reason, detail, updates in self._select(query, row_ids):
+            if only_part not in (None, part):
+                continue
             row = json.loads(updates) if updates else None
             found[row_id].append(
                 Outcome(

@@ -5,16 +5,19 @@ The runner does the rest: input checks, the run's id, the journal, resume, fates
 the output in input order, rejects, card, manifest, summary. After a crash the
 same call goes on with the rows that the journal does not hold, and the files
 come out byte for byte as those of an uninterrupted run given the same outcomes.
+
+    done = run_stage(STAGE, open_dataset("d/raw"), Options(), RunFlags(out="d/v"))
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -67,8 +70,10 @@ class Stage(Generic[O]):
 
     `run` gets batches of open rows. With `parts(options)` above 1 each row comes
     that many times, its number in the column `part`, and is settled part by part.
-    A stage with `remembers` looks at rows together, so it starts anew each time.
-    `preview` renders one example for --dry-run.
+    A stage with `arms` writes several datasets, OUT/<arm> each; a row comes once
+    and its part number i goes to arm i. A stage with `remembers` looks at rows
+    together, so it starts anew each time. `preview` renders one example for
+    --dry-run.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Stage(Generic[O]):
     writes: tuple[str, ...]
     run: Callable[[Iterator[pa.RecordBatch], O], Iterator[Outcome]]
     parts: Callable[[O], int] = lambda _options: 1
+    arms: Callable[[O], tuple[str, ...]] = lambda _options: ()
     remembers: bool = False
     preview: Callable[[Row, O], str] | None = None
 
@@ -93,6 +99,77 @@ class Finished:
         return 0 if self.manifest.fates.written else 3
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """One dataset to be written; `part` is the part of a row that goes there."""
+
+    out: Location
+    id: str
+    identity: Identity
+    part: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Generic[O]):
+    """A stage with all that it is run on. `models` are parents like the source."""
+
+    stage: Stage[O]
+    source: Source
+    options: O
+    flags: RunFlags
+    models: tuple[ModelRef, ...] = ()
+
+    @cached_property
+    def identity(self) -> Identity:
+        limits = {"limit": self.flags.limit, "kind": self.stage.kind}
+        return {
+            "stage": self.stage.name,
+            "stage_version": self.stage.version,
+            "options": {**result_options(self.options), **limits},
+            "parents": [self.source.parent, *(model.parent for model in self.models)],
+        }
+
+    @cached_property
+    def id(self) -> str:
+        stage, options = self.stage, self.identity["options"]
+        return run_id(stage.name, stage.version, options, self.identity["parents"])
+
+    @cached_property
+    def out(self) -> Location:
+        return Location.parse(self.flags.out or str(home() / self.id))
+
+    @cached_property
+    def arms(self) -> tuple[str, ...]:
+        return self.stage.arms(self.options)
+
+    @cached_property
+    def parts(self) -> int:
+        return len(self.arms) or self.stage.parts(self.options)
+
+    @cached_property
+    def num_input(self) -> int | None:
+        rows, limit = self.source.num_rows, self.flags.limit
+        return rows if rows is None or limit is None else min(rows, limit)
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        if not self.arms:
+            return [Target(out=self.out, id=self.id, identity=self.identity)]
+        options = self.identity["options"]
+        return [
+            Target(
+                out=self.out.child(arm),
+                id=f"{self.id}-{arm}",
+                identity={**self.identity, "options": {**options, "arm": arm}},
+                part=part,
+            )
+            for part, arm in enumerate(self.arms)
+        ]
+
+    def say(self, text: str) -> None:
+        say(f"{self.stage.name}: {text}", quiet=self.flags.quiet)
+
+
 def run_stage(
     stage: Stage[O],
     source: Source,
@@ -101,179 +178,163 @@ def run_stage(
     *,
     models: tuple[ModelRef, ...] = (),
 ) -> Finished | None:
-    """Run a stage to its finished dataset; None after a dry run.
-
-    `models` are parents of the result like the source is.
-    """
-    identity = _identity(stage, source, options, flags, models)
-    run = run_id(stage.name, stage.version, identity["options"], identity["parents"])
-    out = Location.parse(flags.out or str(home() / run))
-    if EXPLAIN.get():
-        print(explanation(out, run, identity))
-        return None
-    done = _finished(out, run, identity)
-    if done is not None:
-        say(f"{stage.name}: already done, {done.fates.line()}", quiet=flags.quiet)
-        return Finished(location=out, manifest=done, fresh=False)
-    if flags.dry_run:
-        _dry_run(stage, source, options, flags, out)
-        return None
-    with WorkFolder(out, run, identity) as work:
-        try:
-            source.check_files()
-            _settle_rows(stage, source, options, flags, work.journal)
-            result = assemble(
-                work.path, work.journal, source,
-                kind=stage.kind, writes=stage.writes, limit=flags.limit,
-            )  # fmt: skip
-            manifest = _manifest(
-                identity, run, stage, [source, *models], options, flags, work.journal, result
-            )
-            _place(work, out, manifest)
-        except (InputError, DatasetError):
-            work.forget()
-            raise
-        work.forget()
-    say(f"{stage.name}: {manifest.fates.line()}", quiet=flags.quiet)
-    return Finished(location=out, manifest=manifest, fresh=True)
+    """Run a stage to its finished dataset; None after a dry run."""
+    done = run_arms(stage, source, options, flags, models=models)
+    return done[0] if done else None
 
 
-def _identity(
+def run_arms(
     stage: Stage[O],
     source: Source,
     options: O,
     flags: RunFlags,
-    models: tuple[ModelRef, ...],
-) -> Identity:
-    settings = {**result_options(options), "limit": flags.limit, "kind": stage.kind}
-    return {
-        "stage": stage.name,
-        "stage_version": stage.version,
-        "options": settings,
-        "parents": [source.parent, *(model.parent for model in models)],
-    }
+    *,
+    models: tuple[ModelRef, ...] = (),
+) -> list[Finished]:
+    """Run a stage to all of its datasets; none after a dry run."""
+    job = Job(stage=stage, source=source, options=options, flags=flags, models=models)
+    if EXPLAIN.get():
+        for target in job.targets:
+            print(explanation(target.out, target.id, target.identity))
+        return []
+    found = [_finished(target) for target in job.targets]
+    done = [manifest for manifest in found if manifest is not None]
+    if len(done) == len(found):
+        job.say(f"already done, {done[-1].fates.line()}")
+        return [
+            Finished(location=target.out, manifest=manifest, fresh=False)
+            for target, manifest in zip(job.targets, done, strict=True)
+        ]
+    if flags.dry_run:
+        _dry_run(job)
+        return []
+    return _run(job)
 
 
-def _finished(out: Location, run: str, identity: Identity) -> Manifest | None:
+def _run(job: Job[O]) -> list[Finished]:
+    with WorkFolder(job.out, job.id, job.identity) as work:
+        try:
+            job.source.check_files()
+            _settle_rows(job, work.journal)
+            finished = [_write(job, target, work) for target in job.targets]
+        except (InputError, DatasetError):
+            work.forget()
+            raise
+        work.forget()
+    for done in finished:
+        job.say(done.manifest.fates.line())
+    return finished
+
+
+def _finished(target: Target) -> Manifest | None:
     """The manifest of this very run, if it is done; another run's is refused."""
-    manifest = read_manifest(out)
+    manifest = read_manifest(target.out)
     if manifest is None:
-        if out.exists() and not _resumable(out):
+        if target.out.exists() and not _resumable(target.out):
             raise OutputExists(
-                "the folder exists and is no dataset", where=str(out), hint="choose another -o"
+                "the folder exists and is no dataset",
+                where=str(target.out),
+                hint="choose another -o",
             )
         return None
-    if manifest.id == run:
+    if manifest.id == target.id:
         return manifest
-    found = {name: getattr(manifest, name) for name in identity}
+    found = {name: getattr(manifest, name) for name in target.identity}
     raise OutputExists(
-        "a dataset made in another way is here: " + "; ".join(differences(found, identity)),
-        where=str(out),
+        "a dataset made in another way is here: " + "; ".join(differences(found, target.identity)),
+        where=str(target.out),
         hint="choose another -o, or delete it; nothing is ever overwritten",
     )
 
 
 def _resumable(out: Location) -> bool:
+    """A folder that this stage may write into: empty, or begun by a run of ours."""
     names = {place.path.rpartition("/")[2] for place in out.children()}
-    return out.local is None or not names or ".work" in names
+    return out.local is None or not names - {"data", "rejected", CARD} or ".work" in names
 
 
-def _dry_run(stage: Stage[O], source: Source, options: O, flags: RunFlags, out: Location) -> None:
-    source.check_files()
-    rows = _num_input(source, flags)
-    parts = stage.parts(options)
-    each = f", {parts} parts each" if parts > 1 else ""
-    say(f"{stage.name}: would read {rows if rows is not None else 'all'} rows{each}, write {out}")
-    first = next(source.batches(stage.reads, limit=1), None)
-    if first is not None and first.num_rows and stage.preview is not None:
-        say(stage.preview(first.to_pylist()[0], options))
+def _dry_run(job: Job[O]) -> None:
+    job.source.check_files()
+    rows = f"{job.num_input:,}" if job.num_input is not None else "all"
+    each = f", {job.parts} parts each" if job.parts > 1 else ""
+    say(f"{job.stage.name}: would read {rows} rows{each}, write {job.out}")
+    first = next(job.source.batches(job.stage.reads, limit=1), None)
+    if first is not None and first.num_rows and job.stage.preview is not None:
+        say(job.stage.preview(first.to_pylist()[0], job.options))
 
 
-def _num_input(source: Source, flags: RunFlags) -> int | None:
-    if source.num_rows is None or flags.limit is None:
-        return source.num_rows
-    return min(source.num_rows, flags.limit)
-
-
-def _settle_rows(
-    stage: Stage[O], source: Source, options: O, flags: RunFlags, journal: Journal
-) -> None:
+def _settle_rows(job: Job[O], journal: Journal) -> None:
     """Run the stage over the open rows; every outcome goes to the journal."""
-    if stage.remembers:
+    if job.stage.remembers:
         journal.clear()
-    rows, parts = _num_input(source, flags), stage.parts(options)
-    total = rows * parts if rows is not None else None
+    total = job.num_input * job.parts if job.num_input is not None else None
     done = journal.num_settled()
     if done:
-        say(f"{stage.name}: resuming, {done:,} rows are done", quiet=flags.quiet)
-    outcomes = stage.run(_open_rows(stage, source, parts, flags, journal), options)
-    with Progress(stage.name, total=total, done=done, quiet=flags.quiet) as progress:
+        job.say(f"resuming, {done:,} rows are done")
+    outcomes = job.stage.run(_open_rows(job, journal), job.options)
+    with Progress(job.stage.name, total=total, done=done, quiet=job.flags.quiet) as progress:
         try:
             for outcome in outcomes:
                 journal.add(outcome)
-                progress.advance(tokens=_tokens(outcome.updates, "completion_tokens"))
+                tokens = (outcome.updates or {}).get("completion_tokens") or 0
+                progress.advance(tokens=tokens if "completion_tokens" in job.stage.writes else 0)
         finally:
             journal.commit()
-            if hasattr(outcomes, "close"):
+            if isinstance(outcomes, Generator):
                 outcomes.close()
     failures = journal.failures()
-    if failures and not flags.accept_failed:
+    if failures and not job.flags.accept_failed:
         reason, detail, row_id = failures[0]
         raise PartialRun(
             f"{len(failures):,} rows failed, the first with {reason}: {detail}",
-            where=f"{stage.name}, row {row_id}",
+            where=f"{job.stage.name}, row {row_id}",
             hint="the same command tries them again; --accept-failed finishes without them",
         )
 
 
-def _open_rows(
-    stage: Stage[O], source: Source, parts: int, flags: RunFlags, journal: Journal
-) -> Iterator[pa.RecordBatch]:
-    columns = stage.reads if stage.reads is None else (source.id_column, *stage.reads)
-    columns = tuple(dict.fromkeys(columns)) if columns is not None else None
-    for batch in source.batches(columns, limit=flags.limit):
-        ids = batch[source.id_column].to_pylist()
+def _open_rows(job: Job[O], journal: Journal) -> Iterator[pa.RecordBatch]:
+    key, reads = job.source.id_column, job.stage.reads
+    columns = tuple(dict.fromkeys((key, *reads))) if reads is not None else None
+    for batch in job.source.batches(columns, limit=job.flags.limit):
+        ids = batch[key].to_pylist()
         settled = journal.settled(ids)
-        pairs = itertools.product(enumerate(ids), range(parts))
+        pairs = itertools.product(enumerate(ids), range(job.parts))
         still = [(i, part) for (i, row_id), part in pairs if (row_id, part) not in settled]
+        if job.arms:
+            still = list(dict.fromkeys((i, 0) for i, _ in still))
         if not still:
             continue
         chosen = batch.take(pa.array([i for i, _ in still], pa.int32()))
-        if parts > 1:
+        if job.parts > 1 and not job.arms:
             chosen = chosen.append_column("part", pa.array([p for _, p in still], pa.int32()))
         yield chosen
 
 
-def _tokens(updates: Row | None, column: str) -> int:
-    return int((updates or {}).get(column) or 0)
-
-
-def _place(work: WorkFolder, out: Location, manifest: Manifest) -> None:
+def _write(job: Job[O], target: Target, work: WorkFolder) -> Finished:
     """The files come first, then the card, and last the manifest that makes it a dataset."""
-    (work.path / CARD).write_text(card_of(manifest), encoding="utf-8")
-    (work.path / MANIFEST).write_text(manifest.dumps(), encoding="utf-8")
-    out.place(work.path, [*(entry.path for entry in manifest.files), CARD, MANIFEST])
+    folder = work.path / (job.arms[target.part] if target.part is not None else "files")
+    result = assemble(
+        folder, work.journal, job.source,
+        kind=job.stage.kind, writes=job.stage.writes, limit=job.flags.limit, part=target.part,
+    )  # fmt: skip
+    manifest = _manifest(job, target, work.journal, result)
+    (folder / CARD).write_text(card_of(manifest), encoding="utf-8")
+    (folder / MANIFEST).write_text(manifest.dumps(), encoding="utf-8")
+    target.out.place(folder, [*(entry.path for entry in manifest.files), CARD, MANIFEST])
+    return Finished(location=target.out, manifest=manifest, fresh=True)
 
 
-def _manifest(
-    identity: dict[str, Any],
-    run: str,
-    stage: Stage[O],
-    parents: list[Source | ModelRef],
-    options: O,
-    flags: RunFlags,
-    journal: Journal,
-    result: Assembly,
-) -> Manifest:
+def _manifest(job: Job[O], target: Target, journal: Journal, result: Assembly) -> Manifest:
     wall_s, started = journal.clock()
-    inputs = [parent["id"] for parent in identity["parents"][:1]]
+    inputs = [job.source.parent["id"]]
+    parents: list[Source | ModelRef] = [job.source, *job.models]
     return Manifest(
-        id=run,
-        **identity,
+        id=target.id,
+        **target.identity,
         digest=result.digest,
         fates=result.fates,
-        command=command_line(stage.name, inputs, options, flags.limit),
-        kind=stage.kind,
+        command=command_line(job.stage.name, inputs, job.options, job.flags.limit),
+        kind=job.stage.kind,
         files=result.files,
         licenses=sorted(result.licenses),
         sources=sorted(result.sources),
