@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import os
 import signal
 import sys
 from types import FrameType
@@ -114,10 +113,6 @@ def main() -> None:
 
 
 def _exit_on_io_error(error: OSError) -> None:
-    if error.errno == errno.EPIPE:
-        # The reader left; the interpreter must not try to flush to it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         print(
             f"cotdata: the disk is full{f' at {error.filename}' if error.filename else ''}\n"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +21,17 @@ def new_app() -> typer.Typer:
     return typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """For output that `head` cuts short: a closed pipe ends it without an error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end, into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def finish(done: Finished | None, flags: RunFlags) -> None:
     """Print the path (or one object) and leave with the run's exit status."""
     if done is None:
@@ -29,7 +44,8 @@ def finish(done: Finished | None, flags: RunFlags) -> None:
 
 def print_result(path: str, flags: RunFlags, record: dict[str, Any]) -> None:
     text = json.dumps({"path": path, **record}, ensure_ascii=False) if flags.as_json else path
-    print(text, flush=True)
+    with reader_may_leave():
+        print(text, flush=True)
 
 
 def _record(done: Finished) -> dict[str, Any]:

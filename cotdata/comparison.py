@@ -47,26 +47,25 @@ def compare(
     with duckdb.connect(":memory:") as connection:
         for name, dataset in (("l", left), ("r", right)):
             connection.register(name, _scanned(dataset))
+
+        def rows(query: str) -> list[tuple[Any, ...]]:
+            return connection.execute(query).fetchall()
+
         for column in columns:
-            changed = connection.sql(
+            changed = (
                 f"SELECT {key}, l.{column} AS a, r.{column} AS b FROM l JOIN r USING ({key}) "  # noqa: S608
                 f"WHERE l.{column} IS DISTINCT FROM r.{column}"
             )
-            if count := _count(connection, f"FROM ({changed.sql_query()})"):
+            ((count,),) = rows(f"SELECT count(*) FROM ({changed})")  # noqa: S608
+            if count:
                 counts[column] = count
                 examples += [
                     Change(row_id=row_id, column=column, left=a, right=b)
-                    for row_id, a, b in changed.limit(num_examples).fetchall()
+                    for row_id, a, b in rows(f"{changed} LIMIT {num_examples}")
                 ]
-        only_left = _count(connection, f"FROM l ANTI JOIN r USING ({key})")
-        only_right = _count(connection, f"FROM r ANTI JOIN l USING ({key})")
+        ((only_left,),) = rows(f"SELECT count(*) FROM l ANTI JOIN r USING ({key})")  # noqa: S608
+        ((only_right,),) = rows(f"SELECT count(*) FROM r ANTI JOIN l USING ({key})")  # noqa: S608
     return Comparison(only_left=only_left, only_right=only_right, counts=counts, examples=examples)
-
-
-def _count(connection: duckdb.DuckDBPyConnection, source: str) -> int:
-    found = connection.execute(f"SELECT count(*) {source}").fetchone()
-    assert found is not None
-    return int(found[0])
 
 
 def _scanned(dataset: Dataset) -> ds.Dataset:

@@ -19,13 +19,13 @@ import typer
 from cotdata import options as opt
 from cotdata.command import finish, new_app
 from cotdata.conditions import matches
-from cotdata.errors import UsageError
+from cotdata.errors import UnknownName, UsageError
 from cotdata.journal import Outcome, passed, rejected
 from cotdata.runner import Stage, run_stage
 from cotdata.schema import Row
 from cotdata.seeds import stable_hash
 from cotdata.store import open_dataset
-from cotdata.verdicts import VerdictName
+from cotdata.verdicts import VERDICTS
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    verdict: tuple[VerdictName, ...] = ()
+    verdict: tuple[str, ...] = ()
     where: str | None = None
     max_tokens: int | None = None
     finish_reason: tuple[str, ...] = ()
@@ -110,7 +110,9 @@ app = new_app()
 def filter(
     source: opt.Input,
     out: opt.Out = None,
-    verdict: list[VerdictName] = typer.Option([], help="Keep these verdicts; may be repeated."),
+    verdict: list[str] = typer.Option(
+        [], help="Keep these verdicts: correct, wrong, no_answer, timeout, error."
+    ),
     where: str | None = typer.Option(
         None, metavar="SQL", help="A DuckDB condition over the columns: \"level = 'Level 3'\"."
     ),
@@ -130,6 +132,9 @@ def filter(
         verdict=tuple(verdict), where=where, max_tokens=max_tokens,
         finish_reason=tuple(finish_reason), per_problem=per_problem, rows=rows, dedup=dedup,
     )  # fmt: skip
+    for name in verdict:
+        if name not in VERDICTS:
+            raise UnknownName("verdict", name, VERDICTS)
     if options == Options():
         raise UsageError("no condition given", hint="for example --verdict correct")
     dataset = open_dataset(opt.resolve_input(source), kind="trace")

@@ -43,6 +43,7 @@ class Options:
     show_tests: int = 0
     check_gold: bool = True
     source: str = opt.derived("")
+    source_split: str = opt.derived("train")
     workers: int = opt.execution(1)
 
 
@@ -103,7 +104,7 @@ def to_row(raw: Row, raw_id: str, options: Options) -> Row:
     parsed = task.parse(raw)
     row = project(parsed, "problem")
     row["task"] = options.task
-    row["split"] = options.split
+    row["split"] = options.split or parsed.get("split") or options.source_split
     row["source"] = options.source
     row["source_id"] = str(parsed.get("source_id") or raw_id)
     row["license"] = options.license
@@ -219,7 +220,8 @@ def ingest(
     name = task or source.partition(":")[0]
     raw = open_raw(source, get_task(name), split)
     options = Options(
-        task=name, map=tuple(map), split=raw.split, license=license or raw.license, origin=origin,
-        show_tests=show_tests, check_gold=check_gold, source=raw.name, workers=workers,
+        task=name, map=tuple(map), split=split, license=license or raw.license, origin=origin,
+        show_tests=show_tests, check_gold=check_gold, source=raw.name,
+        source_split=raw.split, workers=workers,
     )  # fmt: skip
     finish(run_stage(stage_for(raw, options), raw, options, flags), flags)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import typer
 
 from cotdata import options as opt
-from cotdata.command import new_app
+from cotdata.command import new_app, reader_may_leave
 from cotdata.conditions import matches
 from cotdata.schema import Row
 from cotdata.store import Dataset, open_dataset
@@ -34,9 +34,10 @@ def show(
     """Print rows of a dataset."""
     dataset = open_dataset(opt.resolve_input(source))
     folder = "rejected" if rejects else "data"
-    for row in itertools.islice(_rows(dataset, folder, where), n):
-        kept = {name: row[name] for name in column} if column else row
-        print(json.dumps(kept, ensure_ascii=False, default=str) if as_json else _pretty(kept))
+    with reader_may_leave():
+        for row in itertools.islice(_rows(dataset, folder, where), n):
+            kept = {name: row[name] for name in column} if column else row
+            print(json.dumps(kept, ensure_ascii=False, default=str) if as_json else _pretty(kept))
 
 
 def _rows(dataset: Dataset, folder: str, where: str | None) -> Iterator[Row]:
