@@ -22,6 +22,7 @@ from cotdata.schema import Row
 Fate = Literal["passed", "rejected", "failed"]
 
 COMMIT_EVERY_S = 0.5
+ENCODER = json.JSONEncoder(ensure_ascii=False)
 TABLES = """
 CREATE TABLE IF NOT EXISTS outcome (
     row_id TEXT, part INTEGER, fate TEXT, reason TEXT, detail TEXT, updates TEXT);
@@ -159,7 +160,7 @@ class Journal:
 def _record(outcome: Outcome) -> tuple[str, int, str, str | None, str | None, str | None]:
     updates = None
     if outcome.updates is not None:
-        updates = json.dumps(outcome.updates, ensure_ascii=False)
+        updates = ENCODER.encode(outcome.updates)
     return (
         outcome.row_id, outcome.part, outcome.fate, outcome.reason, outcome.detail, updates,
     )  # fmt: skip

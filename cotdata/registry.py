@@ -4,6 +4,7 @@ load_plugin("task", "gsm8k")          # the constant TASK of cotdata/tasks/gsm8k
 load_plugin("task", "./my_task.py")   # the same from a file outside the package
 """
 
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -21,6 +22,7 @@ def plugin_names(kind: Kind) -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules([str(folder)]) if not m.name.startswith("_"))
 
 
+@functools.cache
 def load_plugin(kind: Kind, name: str) -> Any:
     if name.endswith(".py"):
         return _constant_of_file(kind, Path(name))

@@ -31,6 +31,7 @@ GROUP_ROWS = 2000
 GROUPS_PER_FILE = 100
 FILE_BYTES = 1 << 28
 DEFAULT_SPLIT = "train"
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class Digest:
     def add(self, table: pa.Table) -> None:
         for row in table.to_pylist():
             content = {name: value for name, value in row.items() if value is not None}
-            text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+            text = ENCODER.encode(content)
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32)
             self._sum += int.from_bytes(digest.digest(), "big")
 
