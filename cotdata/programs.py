@@ -1,6 +1,6 @@
-"""Where the program is in a text that a model wrote.
+r"""Where the program is in a text that a model wrote.
 
-    locate("Sure:\\n```python\\ndef f(): return 1\\n```", ["f"]).code   # "def f(): return 1\\n"
+    locate("Sure:\n```python\ndef f(): return 1\n```", ["f"]).code   # "def f(): return 1\n"
 
 The order: after the last `</think>`; the last fenced block that defines what the
 tests call, then unfenced code that does, then the last fenced block, then any
@@ -30,8 +30,11 @@ CODE_START = re.compile(
     r"(?:async +def|def|class|import|from|@|if|for|while|try|with|#)\b|@|#|\w+ *="
 )
 LOOKS_LIKE_CODE = re.compile(
-    r"(?:\t| {2,})\S|(?:async def|def|class|assert|return|import|from)\s+\w+|\w+\s*=|\w+\(.*\)\s*$|@\w|\0"
+    r"(?:\t| {2,})\S|(?:async def|def|class|assert|return|import|from)\s+\w+"
+    r"|\w+\s*=|\w+\(.*\)\s*$|@\w|\0"
 )
+DEFINITION = re.compile(r"^(?:(?:async\s+)?def|class)\s+(\w+)|^([^\W\d]\w*)\s*=(?!=)", re.MULTILINE)
+LONE_MARK = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE)
 BYTE_ORDER_MARK = "\ufeff"
 MAX_STARTS = 12
 
@@ -78,7 +81,7 @@ def _unfenced(text: str, start: int, blocks: Sequence[Program]) -> Program | Non
     """Code with no fence, or only a closing one: a prompt may have opened it."""
     first_fence = FENCE.search(text, start)
     end = first_fence.start() if first_fence else len(text)
-    lone_mark = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE).search(text, start)
+    lone_mark = LONE_MARK.search(text, start)
     if lone_mark and not first_fence:
         end = lone_mark.start()
     begin = start + len(text[start:end]) - len(text[start:end].lstrip("\r\n" + BYTE_ORDER_MARK))
@@ -122,10 +125,9 @@ def _best_guess(body: str, offset: int) -> Program | None:
 
 
 def _defines(code: str, names: Sequence[str]) -> bool:
-    wanted = "|".join(map(re.escape, names)) if names else r"[^\W\d]\w*"
-    return bool(
-        re.search(rf"^(?:(?:async\s+)?def|class)\s+(?:{wanted})\b|^(?:{wanted})\s*=", code, re.M)
-    )
+    """Whether one of the names, or any where none is given, is made at the top level."""
+    made = (match[1] or match[2] for match in DEFINITION.finditer(code))
+    return any(not names or name in names for name in made)
 
 
 def _is_prose(code: str) -> bool:

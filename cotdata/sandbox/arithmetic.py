@@ -66,23 +66,42 @@ class Answer(ast.expr):
         self.index = index
 
 
-def is_closed(node: ast.AST, trusted: Collection[str]) -> bool:
+def dotted(node: ast.AST) -> str:
+    """`name` or `module.name`; empty for what is neither."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return ""
+
+
+def is_closed(node: ast.AST | None, trusted: Collection[str]) -> bool:
     """Whether a node can be worked out without the program, by trusted functions."""
-    if isinstance(node, ast.Call):
-        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return ast.unparse(node.func) in trusted and all(is_closed(p, trusted) for p in parts)
-    if isinstance(node, ast.Attribute):
-        return ast.unparse(node) in CONSTANTS
-    known = ast.Constant | ast.List | ast.Tuple | ast.Set | ast.Dict
-    if not isinstance(node, known | ast.Compare | ast.BoolOp | ast.BinOp | ast.UnaryOp):
-        return False
-    return all(is_closed(part, trusted) for part in ast.iter_child_nodes(node) if _is_part(part))
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Attribute():
+            return dotted(node) in CONSTANTS
+        case ast.Call():
+            parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+            return dotted(node.func) in trusted and _all_closed(parts, trusted)
+        case ast.List() | ast.Tuple() | ast.Set():
+            return _all_closed(node.elts, trusted)
+        case ast.Dict():
+            return _all_closed([*node.keys, *node.values], trusted)
+        case ast.UnaryOp():
+            return type(node.op) in SIGNS and is_closed(node.operand, trusted)
+        case ast.BinOp():
+            return _all_closed([node.left, node.right], trusted)
+        case ast.Compare():
+            return _all_closed([node.left, *node.comparators], trusted)
+        case ast.BoolOp():
+            return _all_closed(node.values, trusted)
+    return False
 
 
-def _is_part(node: ast.AST) -> bool:
-    return not isinstance(
-        node, ast.operator | ast.unaryop | ast.cmpop | ast.boolop | ast.expr_context
-    )
+def _all_closed(nodes: Sequence[ast.AST | None], trusted: Collection[str]) -> bool:
+    return all(is_closed(node, trusted) for node in nodes)
 
 
 def evaluate(node: ast.AST, answers: Sequence[Any]) -> Any:
@@ -101,10 +120,10 @@ def evaluate(node: ast.AST, answers: Sequence[Any]) -> Any:
             keys = [worked(key) for key in node.keys if key is not None]
             return dict(zip(keys, map(worked, node.values), strict=True))
         case ast.Attribute():
-            return CONSTANTS[ast.unparse(node)]
+            return CONSTANTS[dotted(node)]
         case ast.Call():
             named = {k.arg or "": worked(k.value) for k in node.keywords}
-            return FUNCTIONS[ast.unparse(node.func)](*map(worked, node.args), **named)
+            return FUNCTIONS[dotted(node.func)](*map(worked, node.args), **named)
         case ast.Compare():
             return _compare(node, [worked(part) for part in (node.left, *node.comparators)])
         case ast.BoolOp():

@@ -12,11 +12,12 @@ assertions) is `in_process`.
 
 import ast
 import builtins
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cotdata.sandbox.arithmetic import FUNCTIONS, Answer, evaluate, is_closed
+from cotdata.sandbox.arithmetic import FUNCTIONS, Answer, dotted, evaluate, is_closed
 from cotdata.sandbox.worker import Step
 
 JudgePlace = Literal["outside", "in_process"]
@@ -97,8 +98,13 @@ class _Splitter:
         return isinstance(name, ast.Name) and not (self.trusted and hasattr(builtins, name.id))
 
     def _is_transparent(self, node: ast.expr) -> bool:
-        calls = isinstance(node, ast.Call) and ast.unparse(node.func)
-        return calls in TRANSPARENT_CALLS and calls in self.trusted
+        called = dotted(node.func) if isinstance(node, ast.Call) else ""
+        return called in TRANSPARENT_CALLS and called in self.trusted
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source.strip())
 
 
 def read_test(source: str) -> TestPlan:
@@ -113,7 +119,7 @@ def _read(source: str, trusted: Collection[str]) -> TestPlan:
     steps: list[Step] = []
     checks: list[ast.expr] = []
     dead = True
-    for statement in ast.parse(source.strip()).body:
+    for statement in _parsed(source).body:
         if isinstance(statement, ast.Assert):
             num_asked = len(splitter.asked)
             checks.append(splitter.truth(statement.test))
@@ -131,7 +137,7 @@ def program_call(source: str) -> tuple[str, int] | None:
     """The function a test is about, and how many arguments it is called with."""
     calls = [
         (node.func.id, len(node.args) + len(node.keywords))
-        for node in ast.walk(ast.parse(source.strip()))
+        for node in ast.walk(_parsed(source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
     own = [call for call in calls if not hasattr(builtins, call[0]) and call[0] != "isclose"]

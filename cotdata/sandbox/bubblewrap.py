@@ -42,7 +42,7 @@ def _isolation() -> list[str]:
 
 
 def _open_parents(places: Iterable[str]) -> list[str]:
-    """bubblewrap copies the modes of parents, and a home may be closed to others."""
+    """Their modes would be copied, and a home may be closed to others."""
     parents = {str(parent) for place in places for parent in Path(place).parents}
     return [part for parent in sorted(parents) for part in ("--perms", "0755", "--dir", parent)]
 

@@ -18,6 +18,7 @@ from cotdata.sandbox.values import TooLarge, encode
 Reply = list[Any]
 
 _compile, _exec, _eval, _isinstance, _type = compile, exec, eval, isinstance, type
+_getattr = getattr
 _dumps, _write, _encode, _str = json.dumps, os.write, encode, str
 _Base, _Memory, _OS, _Exit, _Syntax = BaseException, MemoryError, OSError, SystemExit, SyntaxError
 _Recursion, _Value, _TooLarge, _System = RecursionError, ValueError, TooLarge, SystemError
@@ -85,7 +86,7 @@ def _raised(error: BaseException) -> Reply:
         return ["exits"]
     # An error number comes from the system: the program asked for a file, a
     # process or a connection, and what it would have done with one is unknown.
-    if _isinstance(error, _OS) and error.errno is not None:
+    if _isinstance(error, _OS) and _getattr(error, "errno", None) is not None:
         return ["needs_system"]
     name = _type(error).__name__
     return ["raised", name if _type(name) is _str else ""]

@@ -39,9 +39,15 @@ NOT_CONFINED, NO_ANSWER = 70, 71
 
 # What programs of this kind import most; each megabyte more slows every fork.
 PRELOADED = (
-    "__future__ bisect cmath collections.abc copy functools heapq itertools math operator random "
-    "re string typing"
-).split()
+    *("__future__", "bisect", "cmath", "collections.abc", "copy", "functools", "heapq"),
+    *("itertools", "math", "operator", "random", "re", "string", "typing"),
+)
+# Modules inside modules, for where all of the library is loaded.
+PARTS = (
+    *("_strptime", "concurrent.futures", "encodings.ascii", "encodings.cp1252", "encodings.idna"),
+    *("encodings.latin_1", "encodings.utf_16", "importlib.resources", "os.path", "unittest.mock"),
+    *("urllib.parse", "xml.etree.ElementTree"),
+)
 # Modules that do something when they are imported, or need a screen.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "this", "tkinter", "turtle", "turtledemo"}
 
@@ -114,10 +120,11 @@ def main(level: str, readable: list[str]) -> None:
 
 def preload(level: str) -> None:
     """All of the standard library where the user to be could not read it later."""
-    more: set[str] = set()
+    more: list[str] = []
     if level == "kernel" and os.getuid() == 0 and not is_open_to_all(os.path.dirname(os.__file__)):
-        more = {name for name in sys.stdlib_module_names if not name.startswith("_")} - LEFT_OUT
-    for name in (*PRELOADED, *sorted(more)):
+        public = {name for name in sys.stdlib_module_names if not name.startswith("_")}
+        more = [*sorted(public - LEFT_OUT), *PARTS]
+    for name in (*PRELOADED, *more):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 

@@ -38,7 +38,8 @@ class Pool:
                     return self._run_once(job)
                 except WorkerLost:
                     continue
-            return self._explain_loss()
+            self._check_harmless()
+            return None
 
     def _run_once(self, job: Job) -> Ending:
         used = self._take()
@@ -65,7 +66,7 @@ class Pool:
             self._all.discard(used)
         used.close()
 
-    def _explain_loss(self) -> None:
+    def _check_harmless(self) -> None:
         for _ in range(MAX_TRIES):
             try:
                 self._run_once(HARMLESS)

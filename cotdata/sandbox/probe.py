@@ -28,6 +28,18 @@ Policy = Literal["auto", "require-full", "unsafe-none"]
 
 HARMLESS = Job(code="def add(a, b):\n    return a + b\n", tests=((("ask", ("add(1, 2)",)),),))
 
+# What a problem's text says, and what to do about it.
+REMEDIES = {
+    "not installed": "apt install bubblewrap (also dnf, pacman, apk)",
+    "uid map": "allow user namespaces: on Ubuntu 24.04 give bwrap an AppArmor profile, or "
+    "sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    "namespace": "this container forbids namespaces: start it with --security-opt "
+    "seccomp=unconfined, or stay at level kernel",
+    "Landlock": "it needs Linux 5.13 or later, started with landlock among its lsm=, and in a "
+    "container a seccomp profile that knows it",
+}
+LAST_RESORT = "use Linux on x86_64 or aarch64, or a virtual machine of your own"
+
 ESCAPES = """
 import os, socket
 def tries(folder, port):
@@ -35,7 +47,8 @@ def tries(folder, port):
     def write(): open(folder + "/written", "w").close()
     def delete(): os.remove(folder + "/planted")
     def mode(): os.chmod(folder + "/planted", 0o666)
-    def connect(): socket.create_connection(("127.0.0.1", port), 2).close()
+    def connect():
+        with socket.socket() as tried: tried.connect(("127.0.0.1", port))
     def fork():
         child = os.fork()
         if child == 0: os._exit(0)
@@ -85,7 +98,7 @@ def missing_layer(level: Level) -> str | None:
     if syscalls.machine() is None:
         return f"no list of system calls for {os.uname().machine}"
     if landlock.version() == 0:
-        return "Landlock is missing or off (it needs Linux 5.13 and lsm=landlock)"
+        return "Landlock is missing or off"
     if level == "full" and bubblewrap.path() is None:
         return "bubblewrap is not installed"
     return None
@@ -107,7 +120,7 @@ def _try_to_escape(level: Level) -> str | None:
     try:
         done = escapes(level)
     except CotdataError as error:
-        return str(error)
+        return f"{error.what}: {error.hint}" if error.hint else error.what
     except WorkerLost:
         return "the sandbox ends in mid-program"
     return f"a program could still {', '.join(done)}" if done else None
@@ -134,14 +147,33 @@ def _value(ending: Ending) -> object:
         return None
 
 
+def doctor_lines() -> list[str]:
+    """The level that holds here, what the next one lacks, and how to get it."""
+    full, kernel = examine("full"), examine("kernel")
+    if full.problem is None:
+        return ["sandbox: full (bubblewrap, Landlock, seccomp)"]
+    if kernel.problem is None:
+        return [
+            "sandbox: kernel (Landlock, seccomp; without bubblewrap)",
+            f"  for full: {full.problem}; {remedy(full.problem)}",
+        ]
+    return [
+        f"sandbox: none, so code is not verified: {kernel.problem}",
+        f"  {remedy(kernel.problem)}",
+    ]
+
+
+def remedy(problem: str) -> str:
+    return next((advice for sign, advice in REMEDIES.items() if sign in problem), LAST_RESORT)
+
+
 def _refusal(findings: list[Finding]) -> SandboxError:
-    problems = "; ".join(f"{f.level}: {f.problem}" for f in findings)
+    problems = "; ".join(f"{finding.level}: {finding.problem}" for finding in findings)
     return SandboxError(
         f"code cannot be isolated here ({problems})",
-        hint="see `cotdata doctor`; in a container or VM of your own, --sandbox unsafe-none",
+        hint=f"{remedy(problems)}; or, in a machine to throw away, --sandbox unsafe-none",
     )
 
 
 def warn_unsafe() -> None:
-    text = "warning: --sandbox unsafe-none runs unread code with this user's rights\n"
-    sys.stderr.write(text)
+    sys.stderr.write("warning: --sandbox unsafe-none runs unread code with all your rights\n")

@@ -24,7 +24,8 @@ _int, _float, _str, _bytes, _complex = int, float, str, bytes, complex
 _list, _tuple, _dict, _set, _frozenset = list, tuple, dict, set, frozenset
 _type, _issubclass, _getattr, _len, _abs, _hex = type, issubclass, getattr, len, abs, hex
 _dumps, _bool, _bytearray, _modules = json.dumps, bool, bytearray, sys.modules
-_KEYS, _ITEMS = type({}.keys()), type({}.items())
+_EMPTY: dict[str, str] = {}
+_KEYS, _ITEMS = type(_EMPTY.keys()), type(_EMPTY.items())
 
 
 class TooLarge(ValueError):

@@ -71,11 +71,12 @@ class Ending:
 class Worker:
     def __init__(self, level: Level) -> None:
         self.level = level
-        self._complaints: IO[bytes] = tempfile.TemporaryFile()
+        self._complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = _starter.submit(self._start).result()
         if self._answer(START_LIMIT_S) != b"ready":
+            complaint = self._complaint()
             self.close()
-            raise SandboxError(f"the {level} sandbox does not start", hint=self._complaint())
+            raise SandboxError(f"the {level} sandbox does not start", hint=complaint)
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -122,7 +123,7 @@ class Worker:
     def close(self) -> None:
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._complaints):
             if pipe:
                 pipe.close()
 

@@ -1,6 +1,6 @@
-"""MBPP: short Python programs, judged by assertions (Google Research).
+r"""MBPP: short Python programs, judged by assertions (Google Research).
 
-    verify({"tests": ["assert add(1, 2) == 3"]}, "```python\\ndef add(a, b): return a + b\\n```")
+    verify({"tests": ["assert add(1, 2) == 3"]}, "```python\ndef add(a, b): return a + b\n```")
 
 The program runs in `cotdata.sandbox`; the expected values stay outside it. The
 first assertions of a problem can be shown to the model (`show_tests`): then they
@@ -169,8 +169,8 @@ SHOTS = (
     _shot(
         "Write a function to merge two price tables, keeping the lower price of each article.",
         ["assert cheaper({'tea': 3}, {'tea': 2, 'jam': 5}) == {'tea': 2, 'jam': 5}"],
-        "Start from a copy of the first table. For every article of the second, keep the smaller of "
-        "its price and the one already there, if there is one.",
+        "Start from a copy of the first table. For every article of the second, keep the smaller "
+        "of its price and the one already there, if there is one.",
         "def cheaper(first, second):\n    merged = dict(first)\n"
         "    for article, price in second.items():\n"
         "        merged[article] = min(price, merged.get(article, price))\n    return merged",
