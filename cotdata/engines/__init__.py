@@ -62,7 +62,7 @@ class Refusal:
 
 
 class Engine(Protocol):
-    """An open engine; a context manager, since most hold a model or sockets."""
+    """An open engine; close it, since most hold a model or sockets."""
 
     name: str
     version: str
