@@ -23,6 +23,8 @@ _dumps, _write, _encode, _str = json.dumps, os.write, encode, str
 _Base, _Memory, _OS, _Exit, _Syntax = BaseException, MemoryError, OSError, SystemExit, SyntaxError
 _Recursion, _Value, _TooLarge, _System = RecursionError, ValueError, TooLarge, SystemError
 
+OUT_OF_MEMORY: Reply = ["out_of_memory"]
+
 Namespace = dict[str, Any]
 
 
@@ -34,7 +36,11 @@ def answer(job: dict[str, Any], pipe: int) -> None:
     _send(pipe, loaded)
     if loaded == ["loaded"]:
         for steps in job["tests"]:
-            _send(pipe, _test(steps, module.__dict__))
+            reply = _test(steps, module.__dict__)
+            _send(pipe, reply)
+            # An interpreter that once found no memory is not to be believed again.
+            if reply == OUT_OF_MEMORY:
+                break
     _send(pipe, ["end"])
 
 
@@ -81,7 +87,7 @@ def _test(steps: list[Any], names: Namespace) -> Reply:
 def _raised(error: BaseException) -> Reply:
     # Python 3.11 reports some frames that find no memory as a SystemError.
     if _isinstance(error, (_Memory, _System)):
-        return ["out_of_memory"]
+        return OUT_OF_MEMORY
     if _isinstance(error, _Exit):
         return ["exits"]
     # An error number comes from the system: the program asked for a file, a
