@@ -110,7 +110,7 @@ def _add_batch(
         tally.written += len(kept)
         _count_tokens(kept, writes, tally)
     if lost:
-        writer.reject(_rejected_table(batch, lost, kind))
+        writer.reject(_rejected_table(batch, lost, kind, writes))
 
 
 def _without_duplicates(
@@ -120,10 +120,14 @@ def _without_duplicates(
         return outcomes
     return [
         outcome
-        if outcome.updates is None or journal.write_once(outcome.updates[id_column(kind)])
-        else rejected(outcome.row_id, "duplicate", f"same as {outcome.updates[id_column(kind)]}")
+        if outcome.fate != "passed" or journal.write_once(_output_id(outcome, kind))
+        else rejected(outcome.row_id, "duplicate", f"same as {_output_id(outcome, kind)}")
         for outcome in outcomes
     ]
+
+
+def _output_id(outcome: Outcome, kind: RowKind) -> str:
+    return str((outcome.updates or {})[id_column(kind)])
 
 
 def _fate(outcomes: list[Outcome], row_id: str) -> str:
@@ -144,7 +148,7 @@ def _count_tokens(kept: list[tuple[int, Outcome]], writes: tuple[str, ...], tall
 def _table(
     batch: pa.RecordBatch, kept: list[tuple[int, Outcome]], kind: RowKind, writes: tuple[str, ...]
 ) -> pa.Table:
-    """The output rows: the input's columns, with the stage's own in their place."""
+    """The rows' columns, with those that the stage wrote in their place."""
     base = batch.take(pa.array([index for index, _ in kept], pa.int32()))
     updates: list[Row] = [outcome.updates or {} for _, outcome in kept]
     columns = [
@@ -163,13 +167,14 @@ def _column(base: pa.RecordBatch, wanted: pa.Field) -> pa.Array:
 
 
 def _rejected_table(
-    batch: pa.RecordBatch, lost: list[tuple[int, Outcome]], kind: RowKind
+    batch: pa.RecordBatch, lost: list[tuple[int, Outcome]], kind: RowKind, writes: tuple[str, ...]
 ) -> pa.Table:
-    """The input rows that were not passed on, in the output's columns, with the reason."""
-    base = batch.take(pa.array([index for index, _ in lost], pa.int32()))
-    table = pa.Table.from_arrays(
-        [_column(base, f) for f in schema_of(kind)], schema=schema_of(kind)
-    )
+    """The input rows that were not passed on, with the reason.
+
+    They keep their own columns; only what an outcome says of them is put in.
+    """
+    said = tuple({name for _, outcome in lost for name in outcome.updates or ()} & set(writes))
+    table = _table(batch, lost, kind, said)
     reasons: Iterator[tuple[Any, ...]] = zip(*((o.reason, o.detail) for _, o in lost), strict=True)
     for name, values in zip(("reject_reason", "reject_detail"), reasons, strict=True):
         table = table.append_column(name, pa.array(values, pa.string()))

@@ -52,8 +52,13 @@ def passed(row_id: str, updates: Row, *, part: int = 0) -> Outcome:
     return Outcome(row_id=row_id, fate="passed", part=part, updates=updates)
 
 
-def rejected(row_id: str, reason: str, detail: str = "", *, part: int = 0) -> Outcome:
-    return Outcome(row_id=row_id, fate="rejected", part=part, reason=reason, detail=detail)
+def rejected(
+    row_id: str, reason: str, detail: str = "", *, part: int = 0, updates: Row | None = None
+) -> Outcome:
+    """`updates` are columns that the rejected row shall hold, such as what was tried."""
+    return Outcome(
+        row_id=row_id, fate="rejected", part=part, reason=reason, detail=detail, updates=updates
+    )
 
 
 def failed(row_id: str, reason: str, detail: str = "", *, part: int = 0) -> Outcome:

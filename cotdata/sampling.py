@@ -148,28 +148,40 @@ def request_of(asked: Asked, plan: Plan) -> Request:
 def trace_columns(asked: Asked, reply: Completion, engine: Engine, plan: Plan) -> Row:
     task = get_task(asked.row["task"])
     sha = prompt_sha(task, style=plan.style, num_shots=plan.num_shots)
-    seed = sample_seed(plan.seed, asked.row["problem_id"], asked.part)
-    place = (plan.model.digest, sha, plan.temperature, plan.top_p, plan.max_tokens, seed)
+    sampling = request_of(asked, plan).sampling
+    place = (plan.model.digest, sha, plan.temperature, plan.top_p, plan.max_tokens, sampling.seed)
     return {
         "trace_id": trace_id(asked.row["problem_id"], "model", *place, asked.part),
-        "trace": reply.text,
         "origin": "model",
         "generator": {
-            "model": plan.model.name,
-            "revision": engine.revision or plan.model.digest[:12],
-            "engine": engine.name,
-            "engine_version": engine.version,
+            **generator(engine, plan.model, sampling),
             "prompt_style": plan.style,
             "prompt_sha": sha,
             "num_shots": plan.num_shots,
-            "temperature": plan.temperature,
-            "top_p": plan.top_p,
-            "max_tokens": plan.max_tokens,
-            "seed": seed,
         },
         "sample_index": asked.part,
+        **reply_columns(reply),
+    }
+
+
+def reply_columns(reply: Completion) -> Row:
+    return {
+        "trace": reply.text,
         "finish_reason": reply.finish_reason,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
         "reasoning": reply.reasoning,
+    }
+
+
+def generator(engine: Engine, model: ModelRef, sampling: Sampling) -> Row:
+    return {
+        "model": model.name,
+        "revision": engine.revision or model.digest[:12],
+        "engine": engine.name,
+        "engine_version": engine.version,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "seed": sampling.seed,
     }

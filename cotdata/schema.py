@@ -69,6 +69,10 @@ STEPS = pa.list_(
     )
 )
 
+TRIES = pa.list_(
+    pa.struct([("trace", pa.string()), ("reason", pa.string()), ("detail", pa.string())])
+)
+
 PROBLEM_COLUMNS = (
     Column("problem_id", pa.string(), "hash of task and content, equal for equal problems"),
     Column("task", pa.string(), "gsm8k, math, countdown, mbpp or a plug-in's name"),
@@ -100,6 +104,7 @@ TRACE_ONLY_COLUMNS = (
     Column("completion_tokens", pa.int32(), "tokens of the trace, by the generator's tokenizer"),
     Column("reasoning", pa.string(), "the separate reasoning field of models that have one"),
     Column("parent_trace_id", pa.string(), "the trace that this one was made from"),
+    Column("tries", TRIES, "model texts that a gate refused before this one, with the reason"),
     Column("verdict", pa.string(), "correct, wrong, no_answer, timeout, error; null before verify"),
     Column("verdict_reason", pa.string(), "why, as a short code"),
     Column("verifier", pa.string(), "name and version of the rules that gave the verdict"),

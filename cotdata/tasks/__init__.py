@@ -7,7 +7,7 @@
 One file per task; it exports TASK and its name is the file's name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -71,3 +71,8 @@ def task_names() -> list[str]:
 
 def get_task(name: str) -> Task:
     return cast(Task, load_plugin("task", name))
+
+
+def verifiers(tasks: Iterable[str]) -> tuple[str, ...]:
+    """The rules in force for these tasks: new rules make a new run."""
+    return tuple(get_task(name).verifier for name in sorted(tasks))
