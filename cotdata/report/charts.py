@@ -65,7 +65,7 @@ def _grid(low: float, high: float, top: float, bottom: float, unit: str) -> list
         end = "middle" if x < RIGHT - 8 else "end"
         anchor = end if x > LEFT + 8 else ""
         label = number(round(100 * i * step, 6)).replace("-", "−")
-        parts.append(text(x, bottom + 15, f"{label}{unit}", f"soft small {anchor}"))
+        parts.append(text(x, bottom + 15, f"{label}{unit}", f"soft small {anchor}".strip()))
     return parts
 
 
@@ -82,9 +82,9 @@ def bars(title: str, rows: Sequence[Bar], axis: str = "accuracy, with 95% interv
     for i, row in enumerate(rows):
         y = 46.0 * i
         x, low, high = (_scale(0, top_value, v) for v in (row.value, row.low, row.high))
-        said = f"{percent(row.value)}  [{100 * row.low:.1f}, {100 * row.high:.1f}]"
-        parts.append(text(LEFT, y + 15, shortened(row.label), "strong"))
-        parts.append(text(RIGHT, y + 15, said, "end"))
+        said = f"{percent(row.value)} [{100 * row.low:.1f}, {100 * row.high:.1f}]"
+        parts.append(text(LEFT, y + 15, shortened(row.label), "strong halo"))
+        parts.append(text(RIGHT, y + 15, said, "end halo"))
         parts.append(rect(LEFT, y + 21, x - LEFT, 16, "c0", f"{row.label}: {said} {row.note}"))
         parts.append(_whisker(low, high, y + 29))
     parts.append(text(LEFT, height + 34, axis, "soft small"))
@@ -104,8 +104,8 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
     for i, row in enumerate(rows):
         y = 40.0 * i
         x, low, high = (_scale(-reach, reach, v) for v in (row.value, row.low, row.high))
-        parts.append(text(LEFT, y + 14, shortened(row.label, 40), "strong"))
-        parts.append(text(RIGHT, y + 14, f"{points(row.value)}  {row.note}", "end"))
+        parts.append(text(LEFT, y + 14, shortened(row.label, 40), "strong halo"))
+        parts.append(text(RIGHT, y + 14, f"{points(row.value)} · {row.note}", "end halo"))
         parts.append(_whisker(low, high, y + 27))
         parts.append(element("circle", cx=x, cy=y + 27, r=4, cls="point"))
     parts.append(
@@ -167,7 +167,8 @@ def histograms(title: str, lengths: Lengths) -> str:
     bottom = 76.0 * len(lengths.arms)
     for i in range(0, num_bins + 1, max(1, ceil(num_bins / 5))):
         x = LEFT + INNER * i / num_bins
-        parts.append(text(x, bottom + 15, f"{lengths.edges[i]:,}", "soft small"))
+        anchor = "end" if i == num_bins else "middle" if i else ""
+        parts.append(text(x, bottom + 15, f"{lengths.edges[i]:,}", f"soft small {anchor}".strip()))
     axis = f"length in {lengths.unit}; the last bar holds all that is longer"
     parts.append(text(LEFT, bottom + 33, axis, "soft small"))
     about = "; ".join(f"{arm.name}: {said_length(arm, lengths)}" for arm in lengths.arms)
@@ -181,7 +182,7 @@ def said_length(arm: Distribution, lengths: Lengths) -> str:
 def _strip(arm: Distribution, y: float, num_bins: int, lengths: Lengths) -> list[str]:
     parts = [
         text(LEFT, y + 14, shortened(arm.name, 22), "strong"),
-        text(RIGHT, y + 14, f"median {arm.median:,.0f}   n = {arm.n:,}", "end soft"),
+        text(RIGHT, y + 14, f"median {arm.median:,.0f} · n = {arm.n:,}", "end soft"),
     ]
     width, tallest = INNER / num_bins, max(arm.counts)
     for i, count in enumerate(arm.counts):

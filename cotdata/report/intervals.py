@@ -88,10 +88,12 @@ def estimate_mean(
     Without any spread all three would claim certainty, so Wilson speaks there.
     """
     num_problems, num_runs = table.shape
-    if (np.isin(table, (0.0, 1.0)).all() and num_runs == 1) or np.ptp(table) == 0:
-        return wilson(float(table.mean(axis=1).sum()), num_problems, level)
-    if num_runs > 1 and num_problems > 1:
-        return mean_over_runs(table, level)
+    plain = wilson(float(table.mean(axis=1).sum()), num_problems, level)
+    one_greedy_sample = num_runs == 1 and np.isin(table, (0.0, 1.0)).all()
+    if one_greedy_sample or num_problems == 1 or np.ptp(table) == 0:
+        return plain
+    if num_runs > 1:
+        return mean_over_runs(table, level) or plain
     low, high = percentiles(resampled_sums(table, rng, times)[:, 0] / num_problems, level)
     return Estimate(
         value=float(table.mean()), low=low, high=high, n=num_problems, method="bootstrap"
@@ -112,10 +114,12 @@ def estimate_ratio(
     return Estimate(value=float(top.sum() / total), low=low, high=high, n=total, method="bootstrap")
 
 
-def mean_over_runs(table: Array, level: float = LEVEL) -> Estimate:
-    """An interval for new problems and new training runs alike, see `runs.py`."""
+def mean_over_runs(table: Array, level: float = LEVEL) -> Estimate | None:
+    """For new problems and new training runs alike, see `runs.py`; None without spread."""
     value = float(table.mean())
     half = half_width(level, problem_part(table.mean(axis=1)), [run_part(table)])
+    if half == 0:
+        return None
     return Estimate(
         value=value,
         low=max(0.0, value - half),

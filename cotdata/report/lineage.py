@@ -52,14 +52,15 @@ def lineage_figure(title: str, steps: Sequence[Step], names: Mapping[str, str]) 
 
 def _box(node: str, step: Step | None, name: str | None, corner: tuple[float, float]) -> str:
     x, y = corner
-    stage = step.stage if step else "source"
-    detail = f"{stage} · {step.fates.written:,} rows" if step else "model or file"
+    stage, _, mark = node.rpartition("-")
+    label = name or (step.stage if step else stage or node)
+    said = f"{step.stage if name else mark} · {step.fates.written:,} rows" if step else mark
     about = f"{node}: {step.command}" if step else node
     frame = rect(x, y, BOX, TALL, f"box {'shown' if name else ''}".strip(), about)
     return (
         frame
-        + text(x + 8, y + 18, shortened(name or node, 17), "strong")
-        + text(x + 8, y + 35, shortened(detail, 20), "soft small")
+        + text(x + 8, y + 18, shortened(label, 17), "strong")
+        + text(x + 8, y + 35, shortened(said, 20), "soft small")
     )
 
 

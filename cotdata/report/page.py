@@ -7,6 +7,7 @@ Figures are inline SVG; everything that comes from data is escaped.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from cotdata.report.charts import percent, points
@@ -34,7 +35,12 @@ def render_html(report: Report, title: str = "cotdata report") -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        percent=percent, points=points, said_p=said_p, estimate=said_estimate, count=said_count
+        percent=percent,
+        points=points,
+        said_p=said_p,
+        estimate=said_estimate,
+        count=said_count,
+        at_k=at_k,
     )
     return environment.get_template("page.html.j2").render(
         title=title,
@@ -75,5 +81,28 @@ def headline(summary: SetSummary) -> str:
     )
     if not summary.differences:
         return said
-    clear = sum(difference.p_holm < 0.05 for difference in summary.differences)
-    return f"{said} {clear} of {len(summary.differences)} pairs of arms differ at the 5% level."
+    pairs = summary.differences
+    clear = sum(pair.p_holm < 0.05 for pair in pairs)
+    return f"{said} {clear} of {len(pairs)} pairs of arms differ at the 5% level (Holm)."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    columns: list[str]
+    rows: dict[str, dict[str, Estimate]]
+
+
+def at_k(summary: SetSummary) -> Table:
+    """pass@k and maj@k of all arms, a column for each."""
+    rows = {
+        arm.name: {f"pass@{k}": value for k, value in arm.pass_at.items()}
+        | {f"maj@{k}": value for k, value in arm.majority_at.items()}
+        for arm in summary.arms
+    }
+    columns = {column for cells in rows.values() for column in cells}
+    return Table(columns=sorted(columns, key=_kind_and_k), rows=rows)
+
+
+def _kind_and_k(column: str) -> tuple[bool, int]:
+    kind, _, k = column.partition("@")
+    return kind == "maj", int(k)

@@ -9,7 +9,6 @@ a t test over problems and runs where an arm was trained more than once.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,7 +71,10 @@ def compare(
 def mcnemar_exact(only_first: int, only_second: int) -> float:
     """Two-sided binomial test that discordant problems fall either way alike."""
     n, k = only_first + only_second, min(only_first, only_second)
-    tail = sum(math.comb(n, i) for i in range(k + 1))
+    tail = term = 1
+    for i in range(k):
+        term = term * (n - i) // (i + 1)
+        tail += term
     return min(1.0, 2 * tail / (1 << n))
 
 

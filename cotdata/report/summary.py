@@ -45,6 +45,7 @@ class DatasetSummary:
     name: str
     step: Step
     kind: str
+    is_result: bool
     wall_s: float
     tokens: dict[str, int]
     verdicts: dict[str, int]
@@ -63,6 +64,7 @@ class Report:
 def summarise(arms: Sequence[ArmRows]) -> Report:
     if not arms:
         raise InputError("there is nothing to report on", hint="give one or more datasets")
+    _refuse_twice(arms)
     runs: dict[str, list[Run]] = {}
     datasets, lengths = [], {}
     for arm in arms:
@@ -83,12 +85,23 @@ def summarise(arms: Sequence[ArmRows]) -> Report:
     )
 
 
+def _refuse_twice(arms: Sequence[ArmRows]) -> None:
+    """A dataset given twice would pass for two runs that agree perfectly."""
+    seen: set[tuple[str, str]] = set()
+    for arm in arms:
+        key = (arm.name, arm.manifest.id)
+        if key in seen:
+            raise InputError(f"{arm.manifest.id} was given twice as {arm.name}")
+        seen.add(key)
+
+
 def _dataset_summary(arm: ArmRows, verdicts: dict[str, int]) -> DatasetSummary:
     manifest = arm.manifest
     return DatasetSummary(
         name=arm.name,
         step=manifest.lineage()[-1],
         kind=manifest.kind,
+        is_result=is_result(manifest),
         wall_s=manifest.wall_s,
         tokens=manifest.tokens,
         verdicts=verdicts,
@@ -152,7 +165,23 @@ def _notes(runs: list[Run], arms: list[Arm]) -> list[str]:
         if len({str(value) for value in values.values()}) > 1:
             listed = ", ".join(f"{arm}: {value}" for arm, value in values.items())
             notes.append(f"The arms were not evaluated alike: {name} differs ({listed}).")
+    for arm in arms:
+        if len({_training(run) for run in arm.runs}) > 1:
+            ids = ", ".join(run.manifest.id for run in arm.runs)
+            notes.append(
+                f"The runs of {arm.name} ({ids}) were not trained alike: they are taken as one"
+                " arm because they have one name. Give them names of their own as NAME=DATASET."
+            )
     if len({tuple(arm.problem_ids) for arm in arms}) > 1:
         listed = ", ".join(f"{arm.name}: {len(arm.problem_ids):,}" for arm in arms)
         notes.append(f"The arms cover different problems ({listed}); pairs use the shared ones.")
     return notes
+
+
+def _training(run: Run) -> str:
+    """What a model was trained on and how, but for the seed; else which model it is."""
+    trained = [step for step in run.manifest.lineage() if step.stage == "train"]
+    if not trained:
+        return str(run.manifest.options.get("model"))
+    options = {name: value for name, value in trained[-1].options.items() if name != "seed"}
+    return str((sorted(options.items()), [parent["digest"] for parent in trained[-1].parents]))

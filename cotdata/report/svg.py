@@ -22,6 +22,7 @@ svg.figure { --ink: #1b1f24; --faint: #d5d9de; --soft: #59626d; --paper: #fff;
   --ink: #e8eaed; --faint: #3d444d; --soft: #a5adb7; --paper: #15181c; } }
 @media print { svg.figure { --ink: #000; --faint: #ccc; --soft: #444; --paper: #fff; } }
 svg.figure text { fill: var(--ink); }
+svg.figure .halo { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
 svg.figure .soft { fill: var(--soft); }
 svg.figure .strong { font-weight: 600; }
 svg.figure .small { font-size: 11px; }
