@@ -2,10 +2,11 @@ r"""Where the program is in a text that a model wrote.
 
     locate("Sure:\n```python\ndef f(): return 1\n```", ["f"]).code   # "def f(): return 1\n"
 
-The order: after the last `</think>`; the last fenced block that defines what the
-tests call, then unfenced code that does, then the last fenced block, then any
-unfenced code. A block that is still open where the text was cut off is no
-answer. The code is taken as it stands; whether it runs is the sandbox's business.
+The order: after the last `</think>`; the whole text where it is a program; the
+last fenced block that defines what the tests call, then unfenced code that does,
+then the last fenced block, then any unfenced code. A block that is still open
+where the text was cut off is no answer. The code is taken as it stands; whether
+it runs is the sandbox's business.
 """
 
 import ast
@@ -52,14 +53,15 @@ def locate(text: str, names: Sequence[str] = (), *, is_cut: bool = False) -> Pro
     start = text.rfind(CLOSE_THINK) + len(CLOSE_THINK) if CLOSE_THINK in text else 0
     if OPEN_THINK in text[start:]:
         return None
-    blocks = list(_fenced(text, start))
-    last_is_open = bool(blocks) and blocks[-1].method == "open_fence"
-    if is_cut and (last_is_open or not blocks):
+    whole = _whole(text, start, len(text))
+    blocks = [] if whole else list(_fenced(text, start))
+    last_is_open = not blocks or blocks[-1].method == "open_fence"
+    if is_cut and last_is_open:
         return None
     defining = [block for block in blocks if _defines(block.code, names)]
     if names and defining:
         return defining[-1]
-    bare = _unfenced(text, start, blocks)
+    bare = whole or _unfenced(text, start)
     if bare and (not blocks or _defines(bare.code, names)):
         return bare
     return blocks[-1] if blocks else None
@@ -77,21 +79,27 @@ def _fenced(text: str, start: int) -> Iterator[Program]:
         )
 
 
-def _unfenced(text: str, start: int, blocks: Sequence[Program]) -> Program | None:
+def _unfenced(text: str, start: int) -> Program | None:
     """Code with no fence, or only a closing one: a prompt may have opened it."""
-    first_fence = FENCE.search(text, start)
-    end = first_fence.start() if first_fence else len(text)
-    lone_mark = LONE_MARK.search(text, start)
-    if lone_mark and not first_fence:
-        end = lone_mark.start()
-    begin = start + len(text[start:end]) - len(text[start:end].lstrip("\r\n" + BYTE_ORDER_MARK))
-    body = WRAPPERS.sub(lambda tag: " " * len(tag[0]), text[begin:end])
-    if not body.strip():
+    mark = FENCE.search(text, start) or LONE_MARK.search(text, start)
+    end = mark.start() if mark else len(text)
+    whole = _whole(text, start, end)
+    body = _unwrapped(text[start:end])
+    return whole or _within_prose(body, start) or _best_guess(body, start)
+
+
+def _whole(text: str, start: int, end: int) -> Program | None:
+    """The text as it is, where it parses: a fence in it is then in a string."""
+    body = _unwrapped(text[start:end])
+    code = _dedented(body.lstrip("\r\n" + BYTE_ORDER_MARK))
+    if not code.strip() or not _parses(code) or _is_prose(code):
         return None
-    code = _dedented(body)
-    if _parses(code) and not _is_prose(code):
-        return Program(code=code, span=(begin, end), method="whole_text")
-    return _within_prose(body, begin) or _best_guess(body, begin)
+    begin = start + len(body) - len(body.lstrip("\r\n" + BYTE_ORDER_MARK))
+    return Program(code=code, span=(begin, end), method="whole_text")
+
+
+def _unwrapped(text: str) -> str:
+    return WRAPPERS.sub(lambda tag: " " * len(tag[0]), text)
 
 
 def _within_prose(body: str, offset: int) -> Program | None:
