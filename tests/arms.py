@@ -1,16 +1,15 @@
 """Result datasets for the report's tests: the lineage of a small experiment, without files."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pyarrow as pa
 
 from cotdata.manifest import Fates, Manifest, Step, merge_lineages
 from cotdata.report.results import COLUMNS, REJECTED_COLUMNS, ArmRows
 from cotdata.schema import Row, rejected_schema, schema_of
+from cotdata.seeds import stable_hash
 
 
-def step(stage: str, mark: str, parents: list[Step], rows: int, **options: object) -> Step:
+def step(stage: str, mark: str, parents: list[Step], rows: int, /, **options: object) -> Step:
     lost = options.pop("lost", {})
     num_lost = sum(lost.values())  # type: ignore[attr-defined]
     return Step(
@@ -19,7 +18,7 @@ def step(stage: str, mark: str, parents: list[Step], rows: int, **options: objec
         stage_version=1,
         options={"kind": "trace", **options},
         parents=[{"id": p.id, "digest": p.digest, "stage": p.stage} for p in parents],
-        digest=f"digest-of-{stage}-{mark}",
+        digest=f"{stable_hash(stage, mark):064x}"[::-1],
         fates=Fates(
             read=rows + num_lost, passed=rows, rejected=num_lost, failed=0, written=rows,
             reasons=dict(lost),  # type: ignore[call-overload]
@@ -53,13 +52,14 @@ def result_row(problem: int, verdict: str, **more: object) -> Row:
 def result(
     name: str,
     rows: list[Row],
+    /,
     *,
     rejected: list[Row] | None = None,
     steps: list[Step] | None = None,
     **options: object,
 ) -> ArmRows:
     steps = steps or [PROBLEMS]
-    last = step("eval", name, steps[:1], len(rows), model=name, **options)
+    last = step("eval", name, steps[:1], len(rows), **{"model": name, **options})
     lost = pa.Table.from_pylist(rejected or [], rejected_schema("trace")).select(REJECTED_COLUMNS)
     return ArmRows(
         name=name,
@@ -119,7 +119,3 @@ def experiment(samples: int = 1) -> list[ArmRows]:
             batches=table.to_batches(),
         ))  # fmt: skip
     return [*results, *arms]
-
-
-def as_dict(value: object) -> Row:
-    return asdict(value)  # type: ignore[call-overload, no-any-return]
