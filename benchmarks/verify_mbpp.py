@@ -51,7 +51,9 @@ def fresh_interpreter(row: Row) -> bool:
         file.write(HARNESS.format(tests=row["tests"], code=code + setup))
     try:
         command = [sys.executable, file.name]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5)
+    except subprocess.TimeoutExpired:
+        return False
     finally:
         os.unlink(file.name)
     return done.stdout.startswith("{") and json.loads(done.stdout)["all_passed"]

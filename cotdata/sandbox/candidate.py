@@ -17,13 +17,13 @@ from cotdata.sandbox.values import TooLarge, encode
 
 Reply = list[Any]
 
-_compile, _exec, _eval, _isinstance, _type = compile, exec, eval, isinstance, type
-_getattr = getattr
-_dumps, _write, _encode, _str = json.dumps, os.write, encode, str
+_compile, _exec, _eval, _isinstance, _getattr = compile, exec, eval, isinstance, getattr
+_dumps, _write, _encode = json.dumps, os.write, encode
 _Base, _Memory, _OS, _Exit, _Syntax = BaseException, MemoryError, OSError, SystemExit, SyntaxError
 _Recursion, _Value, _TooLarge, _System = RecursionError, ValueError, TooLarge, SystemError
 
 OUT_OF_MEMORY: Reply = ["out_of_memory"]
+RAISED: Reply = ["raised"]
 
 Namespace = dict[str, Any]
 
@@ -78,7 +78,7 @@ def _test(steps: list[Any], names: Namespace) -> Reply:
                 for expression in content:
                     values.append(_encode(_eval(expression, names)))
     except _TooLarge:
-        return ["raised", "TooLarge"]
+        return RAISED
     except _Base as error:
         return _raised(error)
     return ["values", values]
@@ -94,8 +94,7 @@ def _raised(error: BaseException) -> Reply:
     # process or a connection, and what it would have done with one is unknown.
     if _isinstance(error, _OS) and _getattr(error, "errno", None) is not None:
         return ["needs_system"]
-    name = _type(error).__name__
-    return ["raised", name if _type(name) is _str else ""]
+    return RAISED
 
 
 def _send(pipe: int, reply: Reply) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from cotdata.errors import InputError
 from cotdata.sandbox.assertions import JudgePlace, TestPlan, read_test
+from cotdata.sandbox.forkserver import NO_ANSWER
 from cotdata.sandbox.values import Malformed, decode
 from cotdata.sandbox.worker import Ending, Job
 from cotdata.verdicts import VerdictName
@@ -90,7 +91,7 @@ def judge(plan: Plan, ending: Ending | None) -> Judgement:
 
 def _not_loaded(replies: list[list[Any]], ending: Ending) -> Judgement:
     first = replies[0] if replies else []
-    if first[:1] == ["raised"]:
+    if first == ["raised"]:
         return Judgement(verdict="error", reason="program_raises")
     return _trouble(first) or _silence(ending)
 
@@ -100,7 +101,7 @@ def _outcome(test: TestPlan, reply: list[Any]) -> Judgement | None:
     match reply:
         case ["values", list(texts)] if len(texts) == sum(map(_num_asked, test.steps)):
             return PASSED if test.holds(_decoded(texts)) else FAILED
-        case ["raised", _]:
+        case ["raised"]:
             return Judgement(verdict="wrong", reason="test_raises")
     return _trouble(reply)
 
@@ -112,10 +113,11 @@ def _trouble(reply: list[Any]) -> Judgement | None:
 def _silence(ending: Ending) -> Judgement:
     if ending.kind == "timeout":
         return TIMED_OUT
-    if ending.kind == "exited" and ending.code is not None and ending.code >= 0:
+    if ending.kind == "exited" and ending.code is not None and ending.code < 0:
+        return Judgement(verdict="error", reason="program_crashes")
+    if ending.kind == "exited" and ending.code != NO_ANSWER:
         return EXITS
-    crashed = ending.kind == "exited"
-    return Judgement(verdict="error", reason="program_crashes" if crashed else "replies_missing")
+    return Judgement(verdict="error", reason="replies_missing")
 
 
 def _num_asked(step: tuple[str, Any]) -> int:

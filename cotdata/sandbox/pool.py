@@ -19,7 +19,7 @@ from cotdata.sandbox import worker
 from cotdata.sandbox.probe import HARMLESS, Policy, find_level, warn_unsafe
 from cotdata.sandbox.worker import Ending, Job, Level, Worker, WorkerLost
 
-MAX_TRIES = 8
+MAX_TRIES = 16
 
 
 class Pool:
@@ -28,16 +28,21 @@ class Pool:
         self._room = threading.BoundedSemaphore(num_workers)
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
+        self._num_lost = 0
         self._lock = threading.Lock()
 
     def run(self, job: Job) -> Ending | None:
         """None for a job that no worker survives."""
+        num_lost_before = self._num_lost
         with self._room:
             for _ in range(MAX_TRIES):
                 try:
                     return self._run_once(job)
                 except WorkerLost:
                     continue
+            # Where other jobs lose their workers too, this one is not to blame.
+            if self._num_lost > num_lost_before + MAX_TRIES:
+                raise _machine_fault(self.level)
             self._check_harmless()
             return None
 
@@ -64,6 +69,7 @@ class Pool:
     def _drop(self, used: Worker) -> None:
         with self._lock:
             self._all.discard(used)
+            self._num_lost += 1
         used.close()
 
     def _check_harmless(self) -> None:
@@ -73,10 +79,7 @@ class Pool:
             except WorkerLost:
                 continue
             return
-        raise SandboxError(
-            f"the {self.level} sandbox loses every program, even a harmless one",
-            hint="something on this machine ends the sandbox's processes; free memory and rerun",
-        )
+        raise _machine_fault(self.level)
 
     def worker_pids(self) -> list[int]:
         with self._lock:
@@ -87,6 +90,13 @@ class Pool:
             workers, self._all, self._idle = self._all, set(), []
         for used in workers:
             used.close()
+
+
+def _machine_fault(level: Level) -> SandboxError:
+    return SandboxError(
+        f"the {level} sandbox loses every program, even a harmless one",
+        hint="something on this machine ends the sandbox's processes; free memory and rerun",
+    )
 
 
 @dataclass(kw_only=True)
