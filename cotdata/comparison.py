@@ -49,7 +49,7 @@ def compare(
             connection.register(name, _scanned(dataset))
 
         def rows(query: str) -> list[tuple[Any, ...]]:
-            return connection.execute(query).fetchall()
+            return list(connection.execute(query).fetchall())
 
         for column in columns:
             changed = (

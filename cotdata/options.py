@@ -10,6 +10,7 @@ import dataclasses
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -82,19 +83,23 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def command_line(stage: str, inputs: list[str], options: Any, limit: int | None) -> str:
-    """The command that made a dataset, with its parents' ids for their paths."""
+def command_line(stage: str, inputs: list[str], given: Mapping[str, Any], limit: int | None) -> str:
+    """A command that makes a dataset again, with its parents' ids for their paths."""
     words = ["cotdata", stage, *inputs]
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        if value == field.default or value is None or field.metadata.get("execution"):
-            continue
-        if field.metadata.get("derived"):
-            continue
-        words += _option_words(f"--{field.name.replace('_', '-')}", value)
-    if limit is not None:
-        words += ["--limit", str(limit)]
+    for name, value in {**given, "limit": limit}.items():
+        if value is not None:
+            words += _option_words(f"--{name.replace('_', '-')}", value)
     return shlex.join(words)
+
+
+def given_options(options: Any) -> dict[str, Any]:
+    """The options that decide the result and are not at their defaults."""
+    return {
+        field.name: getattr(options, field.name)
+        for field in dataclasses.fields(options)
+        if getattr(options, field.name) != field.default
+        and not field.metadata.keys() & {"execution", "derived"}
+    }
 
 
 def _option_words(name: str, value: Any) -> list[str]:

@@ -36,7 +36,7 @@ from cotdata.manifest import (
     run_id,
 )  # fmt: skip
 from cotdata.modelref import ModelRef
-from cotdata.options import RunFlags, command_line, home, result_options
+from cotdata.options import RunFlags, command_line, given_options, home, result_options
 from cotdata.progress import Progress, say
 from cotdata.schema import Row, RowKind
 from cotdata.store import read_manifest
@@ -333,7 +333,7 @@ def _manifest(job: Job[O], target: Target, journal: Journal, result: Assembly) -
         **target.identity,
         digest=result.digest,
         fates=result.fates,
-        command=command_line(job.stage.name, inputs, job.options, job.flags.limit),
+        command=command_line(job.stage.name, inputs, given_options(job.options), job.flags.limit),
         kind=job.stage.kind,
         files=result.files,
         licenses=sorted(result.licenses),
