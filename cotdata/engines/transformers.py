@@ -21,6 +21,7 @@ from cotdata.engines._checkpoint import (
     find_checkpoint,
     load_tokenizer,
     need_package,
+    slow_at_bfloat16,
     too_long,
 )
 from cotdata.engines._decoding import Batch, DecodingRow
@@ -147,9 +148,7 @@ def dtype_for(asked: str, device: str) -> Any:
 
     if asked != "auto":
         return getattr(torch, asked)
-    able = torch.cpu.get_capabilities()
-    slow = not any(able.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
-    return torch.float32 if device == "cpu" and slow else "auto"
+    return torch.float32 if device == "cpu" and slow_at_bfloat16() else "auto"
 
 
 def engine_version(dtype: Any) -> str:
