@@ -3,7 +3,7 @@
 import pytest
 
 from cotdata.prompts import build_prompt, prompt_sha
-from cotdata.schema import PROBLEM_COLUMNS
+from cotdata.schema import project
 from cotdata.tasks import Task, get_task, task_names
 
 TASKS = [get_task(name) for name in task_names()]
@@ -49,8 +49,9 @@ def test_a_verdict_names_the_rules_that_gave_it(task: Task) -> None:
 
 
 @every_task
-def test_identity_names_columns_of_a_problem(task: Task) -> None:
-    assert set(task.identity) <= {column.name for column in PROBLEM_COLUMNS}
+def test_two_examples_are_two_problems(task: Task) -> None:
+    identities = {task.identity(project(shot.problem, "problem")) for shot in task.shots}
+    assert len(identities) == len(task.shots)
 
 
 @every_task

@@ -109,7 +109,7 @@ def to_row(raw: Row, raw_id: str, options: Options) -> Row:
     row["source_id"] = str(parsed.get("source_id") or raw_id)
     row["license"] = options.license
     row = _with_shown_tests(row, options.show_tests)
-    row["problem_id"] = problem_id(options.task, [row[name] for name in task.identity])
+    row["problem_id"] = problem_id(options.task, task.identity(row))
     return row if "trace" not in raw else _with_trace(row, raw, options)
 
 

@@ -38,13 +38,17 @@ class VerifyFunction(Protocol):
     def __call__(self, problem: Row, trace: str, finish_reason: str | None = None) -> Verdict: ...
 
 
+def _problem_text(problem: Row) -> tuple[object, ...]:
+    return (problem["problem"],)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
     """What the stages need to know of a task.
 
     `parse` turns a row in the Hub's layout (or with our own column names) into
     problem columns, without ids, and raises InputError for a row it cannot read.
-    `identity` names the columns that make two problems the same one.
+    `identity` is what makes two problems the same one, up to case and white space.
     `question` is the problem as it is posed, `instruction` asks for reasoning and
     the answer's form. `human_trace` is the reference solution written as a trace,
     None where there is none. `verify` may be called from any thread; with
@@ -62,7 +66,7 @@ class Task:
     shots: tuple[Shot, ...]
     source: HubSource | None = None
     waits: bool = False
-    identity: tuple[str, ...] = ("problem",)
+    identity: Callable[[Row], tuple[object, ...]] = _problem_text
 
 
 def task_names() -> list[str]:
