@@ -22,6 +22,7 @@ What the answer means is not decided here: see `cotdata.equivalence`.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -50,7 +51,8 @@ class Missing:
 def locate(text: str, finish_reason: str | None = None) -> Located | Missing:
     start = 0
     if "think>" in text:
-        start = text.rfind("</think>") + 1 and text.rfind("</think>") + len("</think>")
+        end = text.rfind("</think>")
+        start = 0 if end < 0 else end + len("</think>")
         if text.find("<think>", start) >= 0:
             return Missing(reason="open_think")
     cut = finish_reason == "length"
@@ -157,6 +159,11 @@ def _are_neighbours(text: str, left: _Box, right: _Box) -> bool:
     return gap <= MAX_JOINT and bool(JOINT.fullmatch(text, left.end, right.start))
 
 
+def _last(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
+    kept = deque(matches, maxlen=1)
+    return kept[0] if kept else None
+
+
 OPEN_TAG = re.compile(r"<answer>", re.IGNORECASE)
 CLOSE_TAG = re.compile(r"</answer>", re.IGNORECASE)
 
@@ -164,9 +171,7 @@ CLOSE_TAG = re.compile(r"</answer>", re.IGNORECASE)
 def _tagged(text: str, start: int) -> Located | Missing | None:
     if "<" not in text:
         return None
-    opening = None
-    for opening in OPEN_TAG.finditer(text, start):
-        pass
+    opening = _last(OPEN_TAG.finditer(text, start))
     if opening is None:
         return None
     closing = CLOSE_TAG.search(text, opening.end())
@@ -226,9 +231,7 @@ WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
 
 def _phrased(text: str, start: int, limit: int | None = None) -> Located | Missing | None:
     limit = len(text) if limit is None else limit
-    phrase = None
-    for phrase in PHRASE.finditer(text, start, limit):
-        pass
+    phrase = _last(PHRASE.finditer(text, start, limit))
     if phrase is None:
         return None
     begin = _led(text, phrase.end(), limit)

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from cotdata.algebra import same_formula
+from cotdata.algebra import fingerprint, same_formula
 from cotdata.notation import canonical, squeezed
 from cotdata.numerals import Quantity, read_number, read_quantity, units_conflict
 from cotdata.shapes import Shape, read_shape
@@ -164,10 +164,18 @@ def _against_value(gold: Shape, said: Shape, decide: Decider) -> Comparison:
     value = gold if gold.kind == "value" else said
     if _choice(gold.text) and _choice(said.text):
         return _values(gold.text, said.text, decide)
-    is_simple = read_quantity(value.text) is not None or _word(value.text) is not None
-    if is_simple or "list" in (gold.kind, said.kind) and not EQUAL_SIGN.search(value.text):
+    if _is_single(value.text):
+        return _other("other_length")
+    if "list" in (gold.kind, said.kind) and not EQUAL_SIGN.search(value.text):
         return _other("other_length")
     return _asked(gold.text, said.text, decide)
+
+
+def _is_single(text: str) -> bool:
+    """A number, a word or a formula of numbers and letters: never a set or a vector."""
+    if read_quantity(text) is not None or _word(text) is not None:
+        return True
+    return fingerprint(text) is not None
 
 
 def _asked(gold: str, said: str, decide: Decider) -> Comparison:
@@ -260,8 +268,9 @@ def _ratio(text: str) -> tuple[Fraction, ...] | None:
 
 
 BASE_NAMES = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-).split()
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen",
+)  # fmt: skip
 BASED = re.compile(
     r"(?=[A-Z]*\d)([0-9A-Z]+)\s*_\s*(?:\{\s*)?(?:\\text\{\s*)?(\d+|[a-z]+)\s*\}?\s*\}?"
     r"|(?=[A-Z]*\d)([0-9A-Z]+)\s*\\text\{\s*\(?base\s+(\d+|[a-z]+)\)?\s*\}"
@@ -361,7 +370,6 @@ def _words(gold: str, said: str) -> Comparison | None:
     return _same("same_word") if bare[0] == bare[1] else _other("other_word")
 
 
-LETTERS = re.compile(r"[a-zA-Z]|\\[a-z]+")
 HAS_LETTER = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])|\\(?:theta|alpha|beta)")
 
 

@@ -32,7 +32,7 @@ START_LIMIT_S = 120.0
 MAX_WALL_FACTOR = 3
 MAX_JOBS = 2_000
 # A segmentation fault is the pair's own doing; a kill may come from anywhere.
-MAX_TRIES = {signal.SIGKILL: 10, signal.SIGTERM: 10}
+MAX_TRIES: dict[int, int] = {signal.SIGKILL: 10, signal.SIGTERM: 10}
 BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from cotdata.mathworker import main; main()"
@@ -219,8 +219,8 @@ class Pool:
             used.close()
 
 
-def _signal(status: int) -> signal.Signals | int:
-    return signal.Signals(-status) if status < 0 else status
+def _signal(status: int) -> int:
+    return -status if status < 0 else 0
 
 
 def _started() -> Worker:

@@ -20,10 +20,7 @@ import resource
 import sys
 import time
 from fractions import Fraction
-from typing import IO, TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sympy import Expr
+from typing import IO, Any
 
 MEMORY_BYTES = 3 * 2**30
 CPU_GRACE_S = 2
@@ -108,14 +105,14 @@ def _equal_where_real(gold: Any, said: Any) -> bool:
         return False
 
 
-def _has_root(*formulas: Expr) -> bool:
+def _has_root(*formulas: Any) -> bool:
     from sympy import Pow
 
     powers = [power for formula in formulas for power in formula.atoms(Pow)]
     return any(not power.exp.is_integer for power in powers)
 
 
-def _agree_at(gold: Expr, said: Expr, letters: set[Any], number: int) -> bool:
+def _agree_at(gold: Any, said: Any, letters: set[Any], number: int) -> bool:
     values = dict.fromkeys(letters, number)
     one, other = complex(gold.subs(values).evalf()), complex(said.subs(values).evalf())
     are_real = abs(one.imag) < 1e-12 and abs(other.imag) < 1e-12

@@ -42,7 +42,8 @@ UNIT = re.compile(
 )
 UNITS = {
     "s": "second sec s", "min": "minute min", "h": "hour hr h", "d": "day", "wk": "week wk",
-    "mo": "month", "yr": "year yr", "mm": "millimeter millimetre mm", "cm": "centimeter centimetre cm",
+    "mo": "month", "yr": "year yr", "mm": "millimeter millimetre mm",
+    "cm": "centimeter centimetre cm",
     "m": "meter metre m", "km": "kilometer kilometre km", "in": "inch inche in",
     "ft": "foot feet ft", "yd": "yard yd", "mi": "mile mi", "mg": "milligram mg", "g": "gram g",
     "kg": "kilogram kg", "lb": "pound lb", "oz": "ounce oz", "ml": "milliliter millilitre ml",
@@ -114,7 +115,7 @@ def _decimal(text: str) -> Fraction:
 
 
 def _ratio(whole: str | None, top: Fraction, bottom: Fraction) -> Fraction | None:
-    """A mixed number needs a proper fraction: 2 3/1 and 12 \\frac{5}{2} are none."""
+    """A mixed number needs a proper fraction: 2 3/1 and 12 5/2 are none."""
     if bottom == 0:
         return None
     if whole is None:
