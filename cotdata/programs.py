@@ -10,8 +10,10 @@ it runs is the sandbox's business.
 """
 
 import ast
+import itertools
 import re
 import textwrap
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from typing import Literal
 Method = Literal["fence", "open_fence", "whole_text", "inside_prose"]
 
 FENCE = re.compile(
-    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[\w.+#-]*)[^\n`]*\r?\n"
+    r"(?<![`~])(?P<mark>`{3,}+|~{3,}+)[ \t]*(?P<info>[\w.+#-]*)[^\n`]*\r?\n"
     r"(?P<code>.*?)(?P<end>^[ \t]*(?P=mark)|\Z)",
     re.DOTALL | re.MULTILINE,
 )
@@ -37,7 +39,12 @@ LOOKS_LIKE_CODE = re.compile(
 DEFINITION = re.compile(r"^(?:(?:async\s+)?def|class)\s+(\w+)|^([^\W\d]\w*)\s*=(?!=)", re.MULTILINE)
 LONE_MARK = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\Z", re.MULTILINE)
 BYTE_ORDER_MARK = "\ufeff"
-MAX_STARTS = 12
+# A text is hostile or broken beyond these; parsing it again and again takes time.
+MAX_CHARS = 200_000
+MAX_PROSE_CHARS = 50_000
+MAX_PARSES = 100
+
+_parsing = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,9 +56,17 @@ class Program:
     method: Method
 
 
+def parsed(code: str) -> ast.Module:
+    """Without warnings about doubtful escapes in other people's code."""
+    # The filters of warnings belong to the process, so threads take turns.
+    with _parsing, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)
+
+
 def locate(text: str, names: Sequence[str] = (), *, is_cut: bool = False) -> Program | None:
     start = text.rfind(CLOSE_THINK) + len(CLOSE_THINK) if CLOSE_THINK in text else 0
-    if OPEN_THINK in text[start:]:
+    if OPEN_THINK in text[start:] or len(text) - start > MAX_CHARS:
         return None
     whole = _whole(text, start, len(text))
     blocks = [] if whole else list(_fenced(text, start))
@@ -104,25 +119,23 @@ def _unwrapped(text: str) -> str:
 
 def _within_prose(body: str, offset: int) -> Program | None:
     """The longest run of lines that parses, between lines that are not code."""
-    lines = body.splitlines(keepends=True)
-    starts = [i for i, line in enumerate(lines) if CODE_START.match(line)]
-    for first in starts[:MAX_STARTS]:
-        for last in _ends(lines, first):
-            code = "".join(lines[first:last])
-            if any(map(LOOKS_LIKE_CODE.match, lines[last:])):
-                break
-            if _parses(code) and _defines(code, ()):
-                begin = offset + sum(map(len, lines[:first]))
-                return Program(code=code, span=(begin, begin + len(code)), method="inside_prose")
+    lines = body[:MAX_PROSE_CHARS].splitlines(keepends=True)
+    for first, last in itertools.islice(_runs(lines), MAX_PARSES):
+        code = "".join(lines[first:last])
+        if _parses(code) and _defines(code, ()):
+            begin = offset + sum(map(len, lines[:first]))
+            return Program(code=code, span=(begin, begin + len(code)), method="inside_prose")
     return None
 
 
-def _ends(lines: Sequence[str], first: int) -> Iterator[int]:
-    """Where the code may stop: the end, then each line where a new block could begin."""
-    yield len(lines)
-    for last in range(len(lines) - 1, first, -1):
-        if not lines[last][:1].isspace():
-            yield last
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From each line that may begin code, to the end and then to shorter and shorter ends."""
+    ends = [i for i in range(1, len(lines)) if not lines[i][:1].isspace()]
+    code_after = [i for i, line in enumerate(lines) if LOOKS_LIKE_CODE.match(line)]
+    shortest = code_after[-1] + 1 if code_after else 1
+    for first in (i for i, line in enumerate(lines) if CODE_START.match(line)):
+        yield first, len(lines)
+        yield from ((first, end) for end in reversed(ends) if end >= max(first + 1, shortest))
 
 
 def _best_guess(body: str, offset: int) -> Program | None:
@@ -140,7 +153,7 @@ def _defines(code: str, names: Sequence[str]) -> bool:
 
 def _is_prose(code: str) -> bool:
     """A lone word, or an empty string of comments, parses and is no program."""
-    body = ast.parse(code).body
+    body = parsed(code).body
     return all(isinstance(part, ast.Expr) and not _calls(part) for part in body)
 
 
@@ -150,9 +163,7 @@ def _calls(part: ast.Expr) -> bool:
 
 def _parses(code: str) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(code)
+        parsed(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

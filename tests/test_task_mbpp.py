@@ -239,6 +239,31 @@ def test_a_text_without_a_whole_program_is_no_answer(trace: str, finish_reason: 
 
 
 @here
+def test_a_program_with_doubtful_escapes_brings_no_warning() -> None:
+    code = ADD + "PATTERN = '\\d'\n"
+    assert verdict_of(code, tests=["assert add('\\d', '') == '\\\\d'"]) == "correct"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 150_000 + "x",
+        "``` " * 40_000,
+        "x = 1" + "+1" * 60_000,
+        "x = " + "-" * 100_000 + "1",
+        "x = a" + ".b" * 60_000,
+        "def f(x):\n  return 1\nblah blah blah\n" * 2000,
+        "if x:\n pass\n" + "elif x:\n pass\n" * 10_000,
+        ADD * 20_000,
+    ],
+    ids=range(8),
+)
+def test_a_hostile_text_is_searched_in_bounded_time(text: str) -> None:
+    found = locate(text, ["add"])
+    assert found is None or len(found.code) <= len(text)
+
+
+@here
 def test_a_whole_fence_counts_though_the_text_was_cut() -> None:
     assert verdict_of(fenced(ADD) + "This is", "length") == "correct"
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cotdata.programs import parsed
 from cotdata.sandbox.arithmetic import FUNCTIONS, Answer, dotted, evaluate, is_closed
 from cotdata.sandbox.worker import Step
 
@@ -104,7 +105,7 @@ class _Splitter:
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(source: str) -> ast.Module:
-    return ast.parse(source.strip())
+    return parsed(source.strip())
 
 
 def read_test(source: str) -> TestPlan:

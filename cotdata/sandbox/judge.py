@@ -8,13 +8,13 @@ a program that says nothing is judged by how it ended. A program that cannot be
 loaded is an `error`: it gave no answer that could be right or wrong.
 """
 
-import ast
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cotdata.errors import InputError
+from cotdata.programs import parsed
 from cotdata.sandbox.assertions import JudgePlace, TestPlan, read_test
 from cotdata.sandbox.forkserver import NO_ANSWER
 from cotdata.sandbox.values import Malformed, decode
@@ -64,7 +64,7 @@ def read_tests(tests: Sequence[str], setup: str) -> Plan:
     if not tests:
         raise InputError("no_tests")
     try:
-        ast.parse(setup)
+        parsed(setup)
         plans = [read_test(test) for test in tests]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError("tests_unreadable") from error

@@ -108,8 +108,10 @@ class Worker:
 
     def _answer(self, limit_s: float) -> bytes | None:
         reader = self._fd("stdout")
-        ready, _, _ = select.select([reader], [], [], limit_s)
-        return frames.receive(reader) if ready else None
+        # Not `select`: it knows no file descriptor above 1023.
+        waiting = select.poll()
+        waiting.register(reader, select.POLLIN)
+        return frames.receive(reader) if waiting.poll(limit_s * 1000) else None
 
     def _fd(self, name: Literal["stdin", "stdout"]) -> int:
         pipe: IO[bytes] = getattr(self._process, name)
