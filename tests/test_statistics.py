@@ -106,8 +106,9 @@ def test_the_p_value_over_one_run_each_is_the_paired_t_test() -> None:
     assert seen == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=1e-6)
 
 
-def test_grouped_resampling_has_the_mean_and_error_of_plain_resampling() -> None:
-    values = rng_of("values").integers(0, 5, 300) / 4
+@pytest.mark.parametrize("num_values", [4, 1000])
+def test_resampling_has_the_mean_and_error_of_drawing_rows(num_values: int) -> None:
+    values = rng_of("values").integers(0, num_values, 300) / num_values
     means = resampled_sums(column(values), rng_of("draws"))[:, 0] / 300
     assert means.mean() == pytest.approx(values.mean(), abs=0.002)
     assert means.std() == pytest.approx(values.std() / math.sqrt(300), rel=0.03)

@@ -78,10 +78,9 @@ class Arm:
         return self.table(lambda run: pass_at_k(run.num_samples(ids), run.count("correct", ids), k))
 
     def majority_at(self, k: int) -> Array:
+        rng = rng_of("votes", k, self.set_name, self.name)
         return self.table(
-            lambda run: np.array(
-                [majority_at_k(run.ballots(i), k, rng_of("votes", i)) for i in self.problem_ids]
-            )
+            lambda run: np.array([majority_at_k(run.ballots(i), k, rng) for i in self.problem_ids])
         )
 
     def lengths(self) -> NDArray[np.int64]:

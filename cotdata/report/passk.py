@@ -54,14 +54,17 @@ def votes(verdicts: Sequence[str | None], answers: Sequence[str | None]) -> list
 def majority_at_k(ballots: Counts, k: int, rng: np.random.Generator) -> float:
     """How often the most frequent answer among k samples is right; ties share the win."""
     if k >= len(ballots):
-        return _share_of_win(ballots)
-    draws = (rng.permutation(ballots)[:k] for _ in range(NUM_DRAWS))
-    return float(np.mean([_share_of_win(draw) for draw in draws]))
-
-
-def _share_of_win(ballots: Counts) -> float:
-    cast = ballots[ballots != NO_VOTE]
-    if not len(cast):
+        return float(_shares_of_win(ballots[None])[0])
+    if not (ballots == RIGHT).any():
         return 0.0
-    counts = np.bincount(cast)
-    return float(counts[RIGHT] == counts.max()) / int((counts == counts.max()).sum())
+    draws = rng.permuted(np.tile(ballots, (NUM_DRAWS, 1)), axis=1)[:, :k]
+    return float(_shares_of_win(draws).mean())
+
+
+def _shares_of_win(draws: Counts) -> Array:
+    """For each row of votes; a row where nobody voted has no winner."""
+    answers = np.arange(draws.max(initial=RIGHT) + 1)
+    counts = (draws[:, :, None] == answers).sum(axis=1)
+    most = counts.max(axis=1)
+    wins = (counts[:, RIGHT] == most) & (most > 0)
+    return np.asarray(wins / (counts == most[:, None]).sum(axis=1))
