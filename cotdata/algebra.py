@@ -17,8 +17,19 @@ import re
 from fractions import Fraction
 
 from cotdata.residues import (
-    Undecidable, Value, add, binomial, constant, factorial, inverse, letter, multiply, negated,
-    power, square_root, whole,
+    Undecidable,
+    Value,
+    add,
+    binomial,
+    constant,
+    factorial,
+    inverse,
+    letter,
+    multiply,
+    negated,
+    power,
+    square_root,
+    whole,
 )  # fmt: skip
 
 MAX_LENGTH = 4_000

@@ -124,10 +124,10 @@ def _box(text: str, command: re.Match[str]) -> _Box | None:
         while end > start + 1 and text[end - 1] in ".,;:!?":
             end -= 1
         return _Box(start=command.start(), content=(start, end), end=end) if token else None
-    end = _closing(text, start)
-    if end is None:
+    closing = _closing(text, start)
+    if closing is None:
         return None
-    return _Box(start=command.start(), content=(start + 1, end), end=end + 1)
+    return _Box(start=command.start(), content=(start + 1, closing), end=closing + 1)
 
 
 def _closing(text: str, start: int) -> int | None:

@@ -14,6 +14,7 @@ import re
 from cotdata.answers import Located, locate
 from cotdata.errors import InputError
 from cotdata.notation import canonical
+from cotdata.schema import Row
 
 MARKED = re.compile(r"####\s*([^\n]*)")
 WORDS = re.compile(r"(?<![\\a-zA-Z])[A-Za-z]{2,}")
@@ -60,3 +61,12 @@ def _is_balanced(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+def stated_reference(problem: Row) -> str:
+    """What a row says of its answer: the column `answer`, else the solution."""
+    for column in ("answer", "solution"):
+        value = problem.get(column)
+        if value is not None and str(value).strip():
+            return str(value)
+    return ""

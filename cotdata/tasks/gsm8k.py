@@ -12,7 +12,7 @@ import re
 
 from cotdata.errors import InputError
 from cotdata.mathverdict import judge_answer
-from cotdata.references import read_reference
+from cotdata.references import read_reference, stated_reference
 from cotdata.schema import Row
 from cotdata.tasks import HubSource, Shot, Task
 from cotdata.verdicts import Verdict
@@ -66,7 +66,7 @@ def human_trace(row: Row) -> str | None:
 
 
 def verify(problem: Row, trace: str, finish_reason: str | None = None) -> Verdict:
-    return judge_answer(problem["answer"], trace, finish_reason, VERIFIER)
+    return judge_answer(stated_reference(problem), trace, finish_reason, VERIFIER)
 
 
 def _shot(problem: str, answer: str, trace: str) -> Shot:
