@@ -119,3 +119,19 @@ def experiment(samples: int = 1) -> list[ArmRows]:
             batches=table.to_batches(),
         ))  # fmt: skip
     return [*results, *arms]
+
+
+def tolerance() -> list[ArmRows]:
+    """Flawed and placebo arms at four levels, where only wrongness hurts."""
+    arms = []
+    for operators, accuracies in (
+        (["wrong_result"], (0.6, 0.55, 0.4, 0.1)),
+        (["placebo"], (0.6, 0.58, 0.59, 0.57)),
+    ):
+        for level, accuracy in zip(("0", "0.25", "0.5", "1"), accuracies, strict=True):
+            name = f"{operators[0]}@{level}"
+            flaw = step("flaw", name, [PROBLEMS], 90, arm=f"level-{level}", operators=operators)
+            train = step("train", name, [flaw], 90)
+            rows = drawn_rows(200, accuracy, len(arms))
+            arms.append(result(name, rows, steps=[PROBLEMS, flaw, train]))
+    return arms

@@ -21,6 +21,7 @@ from arms import (
     result,
     result_row,
     step,
+    tolerance,
     traces,
 )
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ from hypothesis import strategies as st
 from cotdata.errors import InputError
 from cotdata.report.arms import ArmSummary
 from cotdata.report.export import csv_tables, report_json, write_exports
-from cotdata.report.figures import figures
+from cotdata.report.figures import figures, set_figures
 from cotdata.report.lineage import _is_lane, _width, place
 from cotdata.report.page import render_html
 from cotdata.report.results import ArmRows, is_result, problem_set
@@ -165,6 +166,16 @@ def test_an_empty_result_is_left_out_with_a_note() -> None:
     assert "No rows" in render_html(summarise([result("A", [])]))
 
 
+def test_arms_of_flawed_traces_make_a_curve_and_are_paired_where_that_asks_something() -> None:
+    summary = summarise(tolerance()).sets[0]
+    assert [arm.level.level for arm in summary.arms if arm.level] == [0, 0.25, 0.5, 1] * 2
+    pairs = {(d.first, d.second) for d in summary.differences}
+    assert ("wrong_result@0.5", "placebo@0.5") in pairs
+    assert ("wrong_result@0", "wrong_result@1") in pairs
+    assert len(pairs) == 4 + 3 + 3
+    assert "tolerance" in set_figures(summary)
+
+
 def test_the_report_does_not_depend_on_the_order_of_rows() -> None:
     rows = drawn_rows(40, 0.4, 3, samples=4)
     shuffled = random.Random(0).sample(rows, len(rows))
@@ -265,7 +276,8 @@ def test_figures_are_svg_with_a_title_and_a_description(tmp_path: Path) -> None:
 
 
 def test_nothing_is_drawn_outside_its_figure() -> None:
-    for svg in figures(summarise(experiment(4))).values():
+    drawn = [*figures(summarise(experiment(4))).values(), *figures(summarise(tolerance())).values()]
+    for svg in drawn:
         root = ElementTree.fromstring(svg)
         width, height = map(float, root.attrib["viewBox"].split()[2:])
         for part in root.iter():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cotdata.errors import InputError
 from cotdata.report.intervals import Estimate, estimate_mean, estimate_ratio, rng_of
+from cotdata.report.levels import Level, level_of
 from cotdata.report.passk import majority_at_k, pass_at_k
 from cotdata.report.results import Run, Share
 from cotdata.report.runs import Array
@@ -26,6 +27,7 @@ class ArmSummary:
     """`at_k` rates are over problems; `accuracy_parsed` is over located answers only."""
 
     name: str
+    level: Level | None
     models: list[str]
     datasets: list[str]
     num_runs: int
@@ -61,6 +63,11 @@ class Arm:
     @cached_property
     def samples_per_problem(self) -> int:
         return min(int(run.num_samples(self.problem_ids).min()) for run in self.runs)
+
+    @cached_property
+    def level(self) -> Level | None:
+        levels = {level_of(run.manifest) for run in self.runs}
+        return levels.pop() if len(levels) == 1 else None
 
     def table(self, value: Callable[[Run], Array]) -> Array:
         return np.stack([value(run) for run in self.runs], axis=1)
@@ -100,6 +107,7 @@ def summarise_arm(arm: Arm) -> ArmSummary:
     verdicts, reasons = _verdict_counts(arm.runs)
     return ArmSummary(
         name=arm.name,
+        level=arm.level,
         models=sorted(set().union(*(run.models for run in arm.runs))),
         datasets=[run.manifest.id for run in arm.runs],
         num_runs=len(arm.runs),

@@ -8,8 +8,9 @@ draws what it is given and computes no statistic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from math import ceil, floor, log10
 
 from cotdata.report.distributions import Distribution, Lengths
@@ -113,6 +114,68 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
     )
     about = "; ".join(f"{row.label} {points(row.value)} points, {row.note}" for row in rows)
     return figure(title, about, height + 40, parts)
+
+
+def curves(title: str, series: Mapping[str, Sequence[tuple[float, Bar]]]) -> str:
+    """Lines with whiskers over a share from 0 to 1; each has its own dash and mark."""
+    top, bottom, left = 8.0, 230.0, LEFT + 34
+    highest = min(1.0, max(bar.high for points in series.values() for _, bar in points) * 1.05)
+    step = round_step(highest)
+
+    def at(level: float, value: float) -> tuple[float, float]:
+        return left + (RIGHT - 14 - left) * level, bottom - (bottom - top) * value / highest
+
+    parts = []
+    for i in range(floor(highest / step + 1e-9) + 1):
+        y = at(0, i * step)[1]
+        parts.append(line(left, y, RIGHT, y, "grid"))
+        parts.append(text(left - 5, y + 4, f"{number(100 * i * step)}%", "soft small end"))
+    for level in (0, 0.25, 0.5, 0.75, 1):
+        parts.append(text(at(level, 0)[0], bottom + 16, number(100 * level), "soft small middle"))
+    for i, (name, points) in enumerate(series.items()):
+        parts += _curve(i, name, points, at)
+        parts.append(text(LEFT + 26, bottom + 54 + 19 * i, shortened(name, 50), "strong"))
+        parts.append(_mark(i, LEFT + 12, bottom + 50 + 19 * i))
+    parts.append(
+        text(
+            left, bottom + 34, "percent of steps edited; accuracy with 95% intervals", "soft small"
+        )
+    )
+    about = "; ".join(
+        f"{name}: " + ", ".join(f"{percent(bar.value)} at {level:g}" for level, bar in points)
+        for name, points in series.items()
+    )
+    return figure(title, about, bottom + 46 + 19 * len(series), parts)
+
+
+def _curve(
+    i: int,
+    name: str,
+    points: Sequence[tuple[float, Bar]],
+    at: Callable[[float, float], tuple[float, float]],
+) -> list[str]:
+    places = [at(level, bar.value) for level, bar in points]
+    joined = "L".join(f"{number(x)} {number(y)}" for x, y in places)
+    parts = [path(f"M{joined}", f"line s{i % 4}")]
+    for (level, bar), (x, y) in zip(points, places, strict=True):
+        # Whiskers of several lines at one level stand side by side.
+        x += 3.0 * i
+        low, high = at(level, bar.low)[1], at(level, bar.high)[1]
+        parts.append(line(x, low, x, high, "whisker"))
+        parts.append(_mark(i, x, y, f"{name} {level:g}: {percent(bar.value)} {bar.note}"))
+    return parts
+
+
+def _mark(i: int, x: float, y: float, about: str = "") -> str:
+    """A round, square or pointed mark for the first, second and later lines."""
+    title = element("title", escape(about)) if about else ""
+    shapes = (
+        f"M{number(x - 4.5)} {number(y)}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0",
+        f"M{number(x - 4)} {number(y - 4)}h8v8h-8z",
+        f"M{number(x)} {number(y - 5)}l5 9h-10z",
+        f"M{number(x)} {number(y - 6)}l6 6l-6 6l-6 -6z",
+    )
+    return element("path", title, d=shapes[i % 4], cls=f"f{i % 4}")
 
 
 def shares(

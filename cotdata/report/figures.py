@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from cotdata.report.charts import Bar, bars, differences, histograms, shares
+from cotdata.report.charts import Bar, bars, curves, differences, histograms, shares
 from cotdata.report.intervals import Estimate
 from cotdata.report.lineage import lineage_figure
 from cotdata.report.summary import Report, SetSummary
@@ -32,6 +32,9 @@ def set_figures(summary: SetSummary) -> dict[str, str]:
         return {}
     of = f"on {summary.name}"
     found = {"accuracy": bars(f"Accuracy {of}", [_bar(a.name, a.accuracy) for a in summary.arms])}
+    lines = tolerance(summary)
+    if lines:
+        found["tolerance"] = curves(f"Tolerance {of}", lines)
     if summary.differences:
         rows = [
             Bar(
@@ -49,6 +52,20 @@ def set_figures(summary: SetSummary) -> dict[str, str]:
     if summary.lengths:
         found["lengths"] = histograms(f"Completion length {of}", summary.lengths)
     return found
+
+
+def tolerance(summary: SetSummary) -> dict[str, list[tuple[float, Bar]]]:
+    """Accuracy by level for each series of at least two levels."""
+    lines: dict[str, list[tuple[float, Bar]]] = {}
+    for arm in summary.arms:
+        if arm.level:
+            point = (arm.level.level, _bar(arm.name, arm.accuracy))
+            lines.setdefault(arm.level.series, []).append(point)
+    return {
+        series: sorted(points, key=lambda point: point[0])
+        for series, points in lines.items()
+        if len(points) > 1
+    }
 
 
 def report_figures(report: Report) -> dict[str, str]:

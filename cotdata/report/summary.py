@@ -17,6 +17,7 @@ from cotdata.manifest import Step, merge_lineages
 from cotdata.report.arms import Arm, ArmSummary, summarise_arm
 from cotdata.report.distributions import Lengths, distributions
 from cotdata.report.intervals import rng_of
+from cotdata.report.levels import are_compared
 from cotdata.report.paired import Comparison, compare, holm
 from cotdata.report.results import ArmRows, Run, is_result, read_run, read_traces
 
@@ -134,11 +135,11 @@ def _set_summary(name: str, runs: list[Run]) -> SetSummary:
 
 
 def _differences(arms: list[Arm]) -> list[Difference]:
-    """All pairs that share a problem."""
+    """All pairs that share a problem; of a curve's arms only those that ask something."""
     pairs, comparisons = [], []
     for first, second in combinations(arms, 2):
         shared = sorted({*first.problem_ids} & {*second.problem_ids})
-        if shared:
+        if shared and are_compared(first.level, second.level):
             tables = first.share("correct", shared), second.share("correct", shared)
             rng = rng_of(first.set_name, first.name, second.name)
             pairs.append((first.name, second.name))

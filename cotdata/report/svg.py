@@ -40,9 +40,11 @@ svg.figure .c2 { fill: #009e73; } svg.figure .c3 { fill: #d55e00; }
 svg.figure .c4 { fill: #cc79a7; } svg.figure .c5 { fill: #999999; }
 svg.figure .c6 { fill: #f0e442; }
 svg.figure .s0 { stroke: #0072b2; } svg.figure .s1 { stroke: #d55e00; stroke-dasharray: 6 4; }
+svg.figure .s2 { stroke: #009e73; stroke-dasharray: 2 3; }
+svg.figure .s3 { stroke: #cc79a7; stroke-dasharray: 9 3 2 3; }
+svg.figure .f0 { fill: #0072b2; } svg.figure .f1 { fill: #d55e00; }
+svg.figure .f2 { fill: #009e73; } svg.figure .f3 { fill: #cc79a7; }
 svg.figure .line { stroke-width: 2.25; fill: none; }
-svg.figure .band0 { fill: #0072b2; opacity: .18; }
-svg.figure .band1 { fill: #d55e00; opacity: .18; }
 """
 
 
