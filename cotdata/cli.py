@@ -104,9 +104,6 @@ def main() -> None:
     except CotdataError as error:
         print(f"cotdata: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("cotdata: interrupted; the same command goes on from here", file=sys.stderr)
-        sys.exit(130)
     except OSError as error:
         _exit_on_io_error(error)
         raise

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from cotdata.assembly import Assembly, assemble
 from cotdata.cards import CARD, card_of
-from cotdata.errors import DatasetError, InputError, OutputExists, PartialRun
+from cotdata.errors import DatasetError, InputError, OutputExists, PartialRun, UsageError
 from cotdata.explanation import explanation
 from cotdata.journal import Journal, Outcome
 from cotdata.locations import Location
@@ -217,8 +217,12 @@ def _run(job: Job[O]) -> list[Finished]:
             job.source.check_files()
             _settle_rows(job, work.journal)
             finished = [_write(job, target, work) for target in job.targets]
-        except (InputError, DatasetError):
+        except (InputError, DatasetError, UsageError):
             work.forget()
+            raise
+        except KeyboardInterrupt:
+            done = work.journal.num_settled()
+            say(f"{job.stage.name}: interrupted, {done:,} rows are done; the same command goes on")
             raise
         work.forget()
     for done in finished:

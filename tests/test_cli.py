@@ -36,7 +36,7 @@ def test_help_loads_no_heavy_package() -> None:
 def test_every_command_has_help_that_ends_with_an_example(stage: str, tmp_path: Path) -> None:
     ran = cotdata(stage, "--help", cwd=tmp_path)
     assert ran.code == 0
-    assert f"Example: cotdata {stage} " in " ".join(ran.out.split())
+    assert f"Example: cotdata {stage}" in " ".join(ran.out.split())
 
 
 @pytest.mark.parametrize("stage", sorted(STAGES))
