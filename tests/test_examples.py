@@ -66,5 +66,5 @@ def test_an_example_longer_than_the_limit_is_dropped_whole_and_counted() -> None
 
 def test_an_example_longer_than_the_limit_is_refused_by_name_when_asked() -> None:
     made = builder(FAMILIES[0], max_length=1, too_long="refuse")
-    with pytest.raises(InputError, match="t0: .* truncated answer"):
+    with pytest.raises(InputError, match=r"t0: .* truncated answer"):
         list(made.examples([countdown_row(0)]))
