@@ -33,7 +33,7 @@ LAST_REPLY = b'["end"]\n'
 EXIT_GRACE_S = 0.2
 # A program that used less of the wall time than this share was waiting.
 BUSY_SHARE = 0.25
-CPU_FACTOR, MAX_WALL_FACTOR = 2, 5
+CPU_FACTOR, MAX_WALL_FACTOR = 3, 6
 # Exit codes of a child that could not start, or could not answer, its job.
 NOT_CONFINED, NO_ANSWER = 70, 71
 
@@ -62,15 +62,8 @@ class Confinement:
         self.scope = landlock.scope_ruleset() if self.active else None
 
     def enter(self) -> None:
-        for limit, value in (
-            (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
-            (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            resource.setrlimit(limit, (value, value))
         if not self.active:
             return
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         libc.die_with_parent()
         if self.scope is not None:
             landlock.restrict(self.scope)
@@ -109,6 +102,7 @@ def main(level: str, readable: list[str]) -> None:
     preload(level)
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     confinement = Confinement(level)
+    limit_resources(level)
     if level != "none":
         confine_server(readable)
     gc.disable()
@@ -135,6 +129,19 @@ def is_open_to_all(folder: str) -> bool:
             return True
         folder = os.path.dirname(folder)
     return False
+
+
+def limit_resources(level: str) -> None:
+    """The server needs no more than a child may have, and children inherit it."""
+    limits = [
+        (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
+        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ]
+    if level != "none":
+        limits.append((resource.RLIMIT_FSIZE, 0))
+    for limit, value in limits:
+        resource.setrlimit(limit, (value, value))
 
 
 def confine_server(readable: list[str]) -> None:

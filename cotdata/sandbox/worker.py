@@ -50,7 +50,7 @@ class WorkerLost(Exception):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
     """`limit_s` is for loading and all tests together: that much wall time, or for
-    a program that computes all along twice as much of its own CPU time.
+    a program that computes all along three times as much of its own CPU time.
     """
 
     code: str
