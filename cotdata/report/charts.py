@@ -18,7 +18,7 @@ from cotdata.report.svg import WIDTH, element, figure, line, number, path, rect,
 
 LEFT, RIGHT = 4.0, WIDTH - 14.0
 INNER = RIGHT - LEFT
-NUM_CHARS = 34
+NUM_CHARS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
     for i, row in enumerate(rows):
         y = 40.0 * i
         x, low, high = (_scale(-reach, reach, v) for v in (row.value, row.low, row.high))
-        parts.append(text(LEFT, y + 14, shortened(row.label, 40), "strong halo"))
+        parts.append(text(LEFT, y + 14, row.label, "strong halo"))
         parts.append(text(RIGHT, y + 14, f"{points(row.value)} · {row.note}", "end halo"))
         parts.append(_whisker(low, high, y + 27))
         parts.append(element("circle", cx=x, cy=y + 27, r=4, cls="point"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from cotdata.report.charts import Bar, bars, curves, differences, histograms, shares
+from cotdata.report.charts import Bar, bars, curves, differences, histograms, shares, shortened
 from cotdata.report.intervals import Estimate
 from cotdata.report.lineage import lineage_figure
 from cotdata.report.summary import Report, SetSummary
@@ -38,7 +38,7 @@ def set_figures(summary: SetSummary) -> dict[str, str]:
     if summary.differences:
         rows = [
             Bar(
-                label=f"{d.first} − {d.second}",
+                label=f"{shortened(d.first, 16)} − {shortened(d.second, 16)}",
                 value=d.comparison.value,
                 low=d.comparison.low,
                 high=d.comparison.high,
@@ -87,8 +87,12 @@ def _bar(label: str, estimate: Estimate) -> Bar:
     )
 
 
+def p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def said_p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
 
 
 def slug(name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cotdata.report.charts import percent, points
-from cotdata.report.figures import report_figures, said_p, set_figures
+from cotdata.report.figures import VERDICT_COLOURS, p_value, report_figures, set_figures
 from cotdata.report.intervals import NUM_RESAMPLES, Estimate
 from cotdata.report.summary import Report, SetSummary
 from cotdata.report.svg import STYLE
@@ -37,17 +37,18 @@ def render_html(report: Report, title: str = "cotdata report") -> str:
     environment.filters.update(
         percent=percent,
         points=points,
-        said_p=said_p,
+        p_value=p_value,
         estimate=said_estimate,
         count=said_count,
         at_k=at_k,
+        interval_kinds=interval_kinds,
+        verdicts_given=verdicts_given,
     )
     return environment.get_template("page.html.j2").render(
         title=title,
         report=report,
         sets=[(summary, _safe(set_figures(summary)), headline(summary)) for summary in report.sets],
         figures=_safe(report_figures(report)),
-        methods=METHODS,
         num_resamples=NUM_RESAMPLES,
         style=Markup(STYLE),  # noqa: S704
     )
@@ -83,7 +84,24 @@ def headline(summary: SetSummary) -> str:
         return said
     pairs = summary.differences
     clear = sum(pair.p_holm < 0.05 for pair in pairs)
+    if len(pairs) == 1:
+        shown = "differ" if clear else "are not shown to differ"
+        return f"{said} The two arms {shown} at the 5% level."
     return f"{said} {clear} of {len(pairs)} pairs of arms differ at the 5% level (Holm)."
+
+
+def interval_kinds(summary: SetSummary) -> str:
+    arms_of: dict[str, list[str]] = {}
+    for arm in summary.arms:
+        arms_of.setdefault(METHODS[arm.accuracy.method], []).append(arm.name)
+    if len(arms_of) == 1:
+        return f"Kind of interval: {next(iter(arms_of))}."
+    listed = "; ".join(f"{kind} for {', '.join(arms)}" for kind, arms in arms_of.items())
+    return f"Kinds of interval: {listed}."
+
+
+def verdicts_given(summary: SetSummary) -> list[str]:
+    return [name for name in VERDICT_COLOURS if any(name in arm.verdicts for arm in summary.arms)]
 
 
 @dataclass(frozen=True, kw_only=True)
