@@ -29,9 +29,10 @@ class TrainOptions:
     """A field that is None is chosen by `resolve`, and recorded as chosen.
 
     `batch_size` counts examples per device and micro-batch. `batching`: `flat`
-    joins a micro-batch's examples end to end without padding, `padded` pads them,
-    `bfd` fills packs of `max_length` tokens, so that `batch_size` counts packs.
-    `save_every` counts steps; None saves by the clock. `extra` are SFTConfig fields.
+    joins a micro-batch's examples end to end without padding (worth it with flash
+    attention), `padded` pads them, `bfd` fills packs of `max_length` tokens, so
+    that `batch_size` counts packs. `save_every` counts steps; None saves by the
+    clock. `extra` are SFTConfig fields.
     """
 
     student: str
@@ -41,8 +42,8 @@ class TrainOptions:
     lr: float | None = None
     epochs: float = 1.0
     max_steps: int | None = None
-    batch_size: int = 8
-    grad_accum: int = 2
+    batch_size: int = 16
+    grad_accum: int = 1
     max_length: int = 2048
     too_long: TooLong = "drop"
     weight_decay: float = 0.0
@@ -100,12 +101,13 @@ def resolve(options: TrainOptions, *, num_parameters: int) -> TrainOptions:
     import torch
 
     has_gpu = torch.cuda.is_available()
+    attention = options.attention or default_attention()
     chosen = {
         "lr": default_lr(options.method, num_parameters),
-        "batching": "flat",
+        "batching": "flat" if "flash" in attention else "padded",
         "gradient_checkpointing": has_gpu,
         "bf16": has_fast_bf16(),
-        "attention": default_attention(has_gpu=has_gpu),
+        "attention": attention,
     }
     missing = {name: value for name, value in chosen.items() if getattr(options, name) is None}
     return dataclasses.replace(options, **missing)
@@ -120,10 +122,13 @@ def has_fast_bf16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
-def default_attention(*, has_gpu: bool) -> str:
+def default_attention() -> str:
+    import torch
     from transformers.utils import is_flash_attn_2_available
 
-    return "flash_attention_2" if has_gpu and is_flash_attn_2_available() else "sdpa"
+    return (
+        "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else "sdpa"
+    )
 
 
 def extra_settings(pairs: Iterable[str], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,13 @@ from cotdata.errors import InputError, MissingPackage, OutputExists
 from cotdata.modelref import LINEAGE, model_ref
 from cotdata.progress import say
 from cotdata.training.examples import Coverage, ExampleBuilder, RowSource, write_examples
-from cotdata.training.options import TrainOptions, extra_settings, has_fast_bf16, resolve
+from cotdata.training.options import (
+    TrainOptions,
+    default_attention,
+    extra_settings,
+    has_fast_bf16,
+    resolve,
+)  # fmt: skip
 
 WORK = ".work"
 CHECKPOINTS = "checkpoints"
@@ -93,7 +99,7 @@ def train_model(
         student = load_student(
             options.student,
             bf16_weights=bf16 and options.method == "lora",
-            attention=options.attention or "sdpa",
+            attention=options.attention or default_attention(),
         )
         options = resolve(options, num_parameters=student.num_parameters)
         builder = ExampleBuilder(
