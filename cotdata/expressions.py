@@ -3,11 +3,11 @@ r"""Arithmetic expressions as a model writes them, read exactly and never evalua
     read(r"4 \times (6 - 2) = 16", target=16)     # value 16, numbers [4, 6, 2]
 
 Tokens are ASCII digits, + - * / and brackets; an operator stack works on exact
-integers and fractions, without recursion, in time linear in the text. Accepted
-after cleaning: × ÷ −, \times \cdot \div \frac, $ and \boxed around the whole, square
-brackets, thousands commas that are well formed, one = whose other side is the bare
-target, a closing period, signs before a number. Not accepted: powers, //, decimals,
-leading zeros, implicit products, other digits than 0-9, and any name.
+integers and fractions, without recursion, in one pass over the text. Accepted after
+cleaning: × ÷ − and their like, \times \cdot \div \frac \boxed, $ and code marks,
+square and curly brackets, thousands commas that are well formed, one = whose other
+side is the bare target, a closing period, signs before a number. Not accepted:
+powers, //, decimals, leading zeros, implicit products, digits other than 0-9, names.
 """
 
 from __future__ import annotations
@@ -21,21 +21,28 @@ Number = int | Fraction
 MAX_CHARACTERS = 20_000
 MAX_DIGITS = 40
 
-TOKEN = re.compile(r"\s*(?:([0-9]+)|([-+*/()]))", re.ASCII)
+PLAIN = re.compile(r"[-+*/() \n0-9]*", re.ASCII)
+TOKEN = re.compile(r"\s*(?:([0-9]+)|([-+()]|\*(?!\*)|/(?!/)))", re.ASCII)
 SYMBOLS = str.maketrans({
-    "×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "−": "-", "–": "-",
-    "[": "(", "]": ")", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
+    **dict.fromkeys("×·⋅∙•∗＊✕✖⨯", "*"), **dict.fromkeys("÷∕⁄／", "/"),
+    **dict.fromkeys("−–‐‑‒﹣－", "-"), **dict.fromkeys("＋﹢", "+"), "＝": "=",
+    "[": "(", "]": ")", "（": "(", "）": ")",
+    **dict.fromkeys("$`\u00a0\u2002\u2003\u2009\u200a\u202f\u205f\u3000", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"),
 })  # fmt: skip
-COMMANDS = re.compile(r"\\(times|cdot|ast|div|left|right|displaystyle|,|!|;|:| |\(|\)|\[|\])")
-COMMAND_TEXT = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
-FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{(.*)\}", re.DOTALL)
+COMMANDS = re.compile(
+    r"\\(?:(times|cdot|ast|div)|left|right|boxed|fbox|displaystyle|[,!;: ()\[\]])(?![a-zA-Z])"
+)
+COMMAND_TEXT = {"times": "*", "cdot": "*", "ast": "*", "div": "/", None: " "}
+BRACES = re.compile(r"\\[dt]?frac\s*\{|\}\s*\{|[{}]")
 THOUSANDS = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
+OPENING = {"numerator": "((", "denominator": "(", "group": "("}
+CLOSING = {"numerator": ")/", "denominator": "))", "group": ")"}
 PRECEDENCE = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2, "plus": 3, "minus": 3}
 
 
 class BadExpression(ValueError):
-    """`reason` is a short code: too_long, bad_syntax, bad_number or zero_division."""
+    """`reason` is a short code, such as too_long, not_allowed, bad_syntax or zero_division."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -54,30 +61,57 @@ def read(text: str, *, target: int | None = None) -> Expression:
     """The expression in an answer; raises BadExpression for anything else."""
     if len(text) > MAX_CHARACTERS:
         raise BadExpression("too_long", f"{len(text):,} characters")
-    return evaluate(_without_target(cleaned(text), target))
+    return evaluate(text if PLAIN.fullmatch(text) else _without_target(cleaned(text), target))
 
 
 def cleaned(text: str) -> str:
-    text = text.strip().strip("$").strip()
-    if match := BOXED.fullmatch(text.removesuffix(".")):
-        text = match[1]
-    text = COMMANDS.sub(lambda match: COMMAND_TEXT.get(match[1], " "), text)
-    text = text.translate(SYMBOLS).replace("$", " ")
-    count = 1
-    while count:
-        text, count = FRACTION.subn(r"((\1)/(\2))", text)
+    text = text.strip()
+    if text.startswith("**") and text.endswith("**"):
+        text = text[2:-2]
+    text = COMMANDS.sub(lambda match: COMMAND_TEXT[match[1]], text).translate(SYMBOLS)
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
-    return text.strip().removesuffix(".").strip()
+    return _unbraced(text.strip().removesuffix(".")).strip()
+
+
+def _unbraced(text: str) -> str:
+    r"""Braces as brackets and \frac{a}{b} as ((a)/(b)); as it was where they do not pair."""
+    pieces: list[str] = []
+    is_open: list[str] = []
+    place = 0
+    for match in BRACES.finditer(text):
+        pieces.append(text[place : match.start()])
+        place = match.end()
+        if match[0].startswith("}"):
+            if not is_open or (is_open[-1] == "numerator" and match[0] == "}"):
+                return text
+            pieces.append(CLOSING[is_open[-1]])
+            before = is_open.pop()
+        if match[0].endswith("{"):
+            after = "numerator" if "frac" in match[0] else "group"
+            if match[0].startswith("}") and before == "numerator":
+                after = "denominator"
+            pieces.append(OPENING[after])
+            is_open.append(after)
+    return text if is_open else "".join([*pieces, text[place:]])
 
 
 def _without_target(text: str, target: int | None) -> str:
     """`4*6 = 24` and `24 = 4*6` are 4*6 where 24 is the target."""
-    if text.count("=") != 1 or target is None:
+    if "=" not in text:
         return text
-    left, right = (side.strip() for side in text.split("="))
-    if right == str(target):
+    left, _, right = text.partition("=")
+    if target is not None and _bare(right) == str(target):
         return left
-    return right if left == str(target) else text
+    if target is not None and _bare(left) == str(target):
+        return right
+    raise BadExpression("bad_equation", f"neither side of = is {target}")
+
+
+def _bare(side: str) -> str:
+    side = side.strip()
+    while side.startswith("(") and side.endswith(")"):
+        side = side[1:-1].strip()
+    return side
 
 
 def evaluate(text: str) -> Expression:
@@ -100,7 +134,7 @@ def evaluate(text: str) -> Expression:
         else:
             wants_operand = _close_or_operate(symbol, operators, values)
     if text[place:].strip():
-        raise BadExpression("bad_syntax", f"cannot read {text[place : place + 20]!r}")
+        raise BadExpression("not_allowed", f"cannot read {text[place : place + 20]!r}")
     if wants_operand:
         raise BadExpression("bad_syntax", "an operand is missing")
     while operators:

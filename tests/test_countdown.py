@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cotdata.countdown import Spec, generate, parse_spec, solve, trace_of
+from cotdata.countdown import Spec, generate, parse_spec
+from cotdata.countdown_solver import solve, trace_of
 from cotdata.errors import InputError, UsageError
 from cotdata.expressions import BadExpression, evaluate, read
 from cotdata.schema import Row

@@ -8,19 +8,25 @@ their luck can be filtered. There is no human solution: the solver's trace serve
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from typing import Any, Literal
 
-from cotdata.countdown import solve, trace_of
+from cotdata.countdown_solver import solve, trace_of
 from cotdata.errors import InputError
 from cotdata.expressions import BadExpression, Expression, read
 from cotdata.schema import Row
 from cotdata.tasks import HubSource, Shot, Task
 from cotdata.verdicts import Verdict
 
-VERIFIER = "countdown/1"
+Rule = Literal["all", "subset"]
+
+VERIFIER = "countdown/2"
 INT64 = 1 << 63
 WHOLE = re.compile(r"-?[0-9]+", re.ASCII)
+OPEN, CLOSE = "<answer>", "</answer>"
+OFTEN: dict[Rule, str] = {"all": "each once", "subset": "each at most once"}
 
 INSTRUCTION = (
     "Write one operation a line, then the whole expression in answer tags, "
@@ -28,17 +34,14 @@ INSTRUCTION = (
 )
 
 
-def parse(row: Row) -> Row:
-    """The Hub's layout, or our own column names; a target may be text."""
-    numbers = row.get("numbers", row.get("nums"))
-    if not isinstance(numbers, list) or not numbers:
-        raise InputError("no numbers (columns: numbers or nums)")
-    if "target" not in row:
-        raise InputError("no target (column: target)")
-    numbers = [_whole(number) for number in numbers]
-    target = _whole(row["target"])
+def parse(row: Row, *, rule: Rule = "all") -> Row:
+    """The Hub's layout, or our own column names; numbers and target may be text."""
+    numbers, target = _puzzle(row)
+    problem = row.get("problem")
     return {
-        "problem": row.get("problem") or posed(numbers, target),
+        "problem": problem
+        if problem and isinstance(problem, str)
+        else posed(numbers, target, rule),
         "numbers": numbers,
         "target": target,
         "answer": str(target),
@@ -48,64 +51,103 @@ def parse(row: Row) -> Row:
     }
 
 
+def _puzzle(row: Row) -> tuple[list[int], int]:
+    numbers: Any = row["numbers"] if row.get("numbers") is not None else row.get("nums")
+    if isinstance(numbers, str):
+        numbers = _listed(numbers)
+    if numbers is None or not hasattr(numbers, "__len__") or not len(numbers):
+        raise InputError("no numbers (columns: numbers or nums)")
+    if row.get("target") is None:
+        raise InputError("no target (column: target)")
+    found = [_whole(number) for number in numbers]
+    if min(found) < 0:
+        raise InputError(f"{min(found)} is negative: an expression cannot name it")
+    return found, _whole(row["target"])
+
+
+def _listed(text: str) -> object:
+    """A list in a CSV cell."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        found = None
+    if not isinstance(found, list):
+        raise InputError(f"{text[:80]!r} is not a list of numbers, such as [3, 7]")
+    return found
+
+
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not WHOLE.fullmatch(str(value).strip()):
-        raise InputError(f"{value!r} is not a whole number")
-    number = int(str(value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value).strip()
+    if isinstance(value, bool) or len(text) > 20 or not WHOLE.fullmatch(text):
+        raise InputError(f"{text[:80]!r} is not a whole number of 64 bits")
+    number = int(text)
     if not -INT64 <= number < INT64:
-        raise InputError(f"{value} does not fit into 64 bits")
+        raise InputError(f"{text} is not a whole number of 64 bits")
     return number
 
 
-def posed(numbers: list[int], target: int) -> str:
-    given = ", ".join(map(str, numbers[:-1]))
-    return f"Use {given} and {numbers[-1]}, each once, with + - * / to make {target}."
+def posed(numbers: list[int], target: int, rule: Rule) -> str:
+    *others, last = map(str, numbers)
+    given = f"{', '.join(others)} and {last}" if others else last
+    return f"Use {given}, {OFTEN[rule]}, with + - * / to make {target}."
 
 
-def question(problem: Row) -> str:
-    return str(problem.get("problem") or posed(problem["numbers"], problem["target"]))
+def question(problem: Row, *, rule: Rule = "all") -> str:
+    return str(problem.get("problem") or posed(problem["numbers"], problem["target"], rule))
 
 
-def human_trace(problem: Row) -> str | None:
-    if problem.get("solution"):
-        return str(problem["solution"])
-    found = solve(problem["numbers"], problem["target"])
-    return trace_of(found) if found else None
+def human_trace(problem: Row, *, rule: Rule = "all") -> str | None:
+    """The given solution, in answer tags if it is a bare expression; else the solver's."""
+    solution = problem.get("solution")
+    if not solution:
+        found = solve(problem["numbers"], problem["target"], use_all=rule == "all")
+        return trace_of(found) if found else None
+    try:
+        read(solution, target=problem["target"])
+    except BadExpression:
+        return str(solution)
+    return f"{OPEN}{solution.strip()}{CLOSE}"
 
 
 def verify(problem: Row, trace: str, finish_reason: str | None = None) -> Verdict:
-    return judge(problem, trace, is_subset_allowed=False, verifier=VERIFIER)
+    return judge(problem, trace, finish_reason, rule="all", verifier=VERIFIER)
 
 
-def judge(problem: Row, trace: str, *, is_subset_allowed: bool, verifier: str) -> Verdict:
+def judge(
+    problem: Row, trace: str, finish_reason: str | None, *, rule: Rule, verifier: str
+) -> Verdict:
+    try:
+        numbers, target = _puzzle(problem)
+    except InputError:
+        return Verdict(verdict="error", reason="unreadable_problem", verifier=verifier)
     located = _locate(trace)
     if isinstance(located, str):
-        return Verdict(verdict="no_answer", reason=located, verifier=verifier)
+        reason = "truncated" if finish_reason == "length" else located
+        return Verdict(verdict="no_answer", reason=reason, verifier=verifier)
     start, end, num_tags = located
-    answer, method = trace[start:end].strip(), f"answer_tag/{num_tags}"
+    answer = trace[start:end]
     try:
-        found = read(answer, target=int(problem["target"]))
-        reason = _fault(found, problem, is_subset_allowed)
+        fault = _fault(read(answer, target=target), numbers, target, rule)
     except BadExpression as error:
-        reason = error.reason
+        fault = error.reason
     return Verdict(
-        verdict="wrong" if reason else "correct",
-        reason=reason or "equal",
+        verdict="wrong" if fault else "correct",
+        reason=fault or "equal",
         verifier=verifier,
         answer=answer,
         span=(start, end),
-        method=method,
+        method=f"answer_tag/{num_tags}",
     )
 
 
-def _fault(found: Expression, problem: Row, is_subset_allowed: bool) -> str | None:
-    given = [int(number) for number in problem["numbers"]]
-    if is_subset_allowed:
-        if Counter(found.numbers) - Counter(given):
-            return "wrong_numbers"
-    elif sorted(found.numbers) != sorted(given):
+def _fault(found: Expression, numbers: list[int], target: int, rule: Rule) -> str | None:
+    if rule == "all" and sorted(found.numbers) != sorted(numbers):
         return "wrong_numbers"
-    return None if found.value == int(problem["target"]) else "wrong_value"
+    if rule == "subset" and Counter(found.numbers) - Counter(numbers):
+        return "wrong_numbers"
+    return None if found.value == target else "wrong_value"
 
 
 def _locate(trace: str) -> tuple[int, int, int] | str:
@@ -114,14 +156,16 @@ def _locate(trace: str) -> tuple[int, int, int] | str:
     if trace.rfind("<think>") > thought:
         return "open_think"
     begin = thought + len("</think>") if thought >= 0 else 0
-    end = trace.rfind("</answer>", begin)
-    start = trace.rfind("<answer>", begin, end) if end >= 0 else -1
+    close = trace.rfind(CLOSE, begin)
+    start = trace.rfind(OPEN, begin, close) if close >= 0 else -1
     if start < 0:
-        return "open_answer_tag" if trace.find("<answer>", begin) >= 0 else "no_answer_tag"
-    start += len("<answer>")
-    if not trace[start:end].strip():
+        return "open_answer_tag" if trace.find(OPEN, begin) >= 0 else "no_answer_tag"
+    inner = trace[start + len(OPEN) : close]
+    answer = inner.strip()
+    if not answer:
         return "empty_answer"
-    return start, end, trace.count("<answer>", begin)
+    start += len(OPEN) + inner.index(answer)
+    return start, start + len(answer), trace.count(OPEN, begin)
 
 
 def _shot(numbers: list[int], target: int, *lines: str) -> Shot:
@@ -150,8 +194,6 @@ TASK = Task(
     verify=verify,
     verifier=VERIFIER,
     shots=SHOTS,
-    source=HubSource(
-        repo="Jiayi-Pan/Countdown-Tasks-3to4", license="Apache-2.0", splits=("train",)
-    ),
-    identity=lambda row: (sorted(row["numbers"]), row["target"]),
+    source=HubSource(repo="Jiayi-Pan/Countdown-Tasks-3to4", license="unknown", splits=("train",)),
+    identity=lambda row: (tuple(sorted(row["numbers"])), row["target"]),
 )
