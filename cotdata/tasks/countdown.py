@@ -77,6 +77,8 @@ def _listed(text: str) -> object:
 
 
 def _whole(value: object) -> int:
+    if type(value) is int and -INT64 <= value < INT64:
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value).strip()
