@@ -26,6 +26,7 @@ STAGES = {
     "sample": "Sample traces from a model.",
     "verify": "Give every trace a verdict.",
     "filter": "Keep the traces that meet all conditions.",
+    "match": "Bring arms to the same problems, rows and tokens.",
     "train": "Fine-tune a student on traces.",
     "eval": "Sample a model's answers to problems and verify them.",
     "report": "Write one HTML page from results and datasets.",

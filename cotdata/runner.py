@@ -35,7 +35,6 @@ from cotdata.manifest import (
     package_versions,
     run_id,
 )  # fmt: skip
-from cotdata.modelref import ModelRef
 from cotdata.options import RunFlags, command_line, given_options, home, result_options
 from cotdata.progress import Progress, say
 from cotdata.schema import Row, RowKind
@@ -46,6 +45,14 @@ O = TypeVar("O")  # noqa: E741
 
 # Set by `cotdata explain`: say what a command would do instead of doing it.
 EXPLAIN: ContextVar[bool] = ContextVar("explain", default=False)
+
+
+class Parent(Protocol):
+    """What a result depends on beside its source: a model, or the arms it was matched with."""
+
+    @property
+    def parent(self) -> dict[str, str]: ...
+    def ancestors(self) -> list[Step]: ...
 
 
 class Source(Protocol):
@@ -111,13 +118,17 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Generic[O]):
-    """A stage with all that it is run on. `models` are parents like the source."""
+    """A stage with all that it is run on. `models` are parents like the source.
+
+    `inputs` are what its command line names as read; by default the source's id.
+    """
 
     stage: Stage[O]
     source: Source
     options: O
     flags: RunFlags
-    models: tuple[ModelRef, ...] = ()
+    models: tuple[Parent, ...] = ()
+    inputs: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> Identity:
@@ -176,10 +187,11 @@ def run_stage(
     options: O,
     flags: RunFlags,
     *,
-    models: tuple[ModelRef, ...] = (),
+    models: tuple[Parent, ...] = (),
+    inputs: tuple[str, ...] = (),
 ) -> Finished | None:
     """Run a stage to its finished dataset; None after a dry run."""
-    done = run_arms(stage, source, options, flags, models=models)
+    done = run_arms(stage, source, options, flags, models=models, inputs=inputs)
     return done[0] if done else None
 
 
@@ -189,10 +201,13 @@ def run_arms(
     options: O,
     flags: RunFlags,
     *,
-    models: tuple[ModelRef, ...] = (),
+    models: tuple[Parent, ...] = (),
+    inputs: tuple[str, ...] = (),
 ) -> list[Finished]:
     """Run a stage to all of its datasets; none after a dry run."""
-    job = Job(stage=stage, source=source, options=options, flags=flags, models=models)
+    job = Job(
+        stage=stage, source=source, options=options, flags=flags, models=models, inputs=inputs
+    )  # fmt: skip
     if EXPLAIN.get():
         for target in job.targets:
             print(explanation(target.out, target.id, target.identity))
@@ -330,8 +345,8 @@ def _write(job: Job[O], target: Target, work: WorkFolder) -> Finished:
 
 def _manifest(job: Job[O], target: Target, journal: Journal, result: Assembly) -> Manifest:
     wall_s, started = journal.clock()
-    inputs = [job.source.parent["id"]]
-    parents: list[Source | ModelRef] = [job.source, *job.models]
+    inputs = list(job.inputs) or [job.source.parent["id"]]
+    parents: list[Source | Parent] = [job.source, *job.models]
     return Manifest(
         id=target.id,
         **target.identity,

@@ -16,7 +16,7 @@ from cotdata.command import new_app
 from cotdata.errors import UsageError
 from cotdata.runner import EXPLAIN
 
-STAGES = ("ingest", "human", "sample", "verify", "filter", "eval")
+STAGES = ("ingest", "human", "sample", "verify", "filter", "match", "eval")
 
 app = new_app()
 
