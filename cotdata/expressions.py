@@ -21,7 +21,7 @@ Number = int | Fraction
 MAX_CHARACTERS = 20_000
 MAX_DIGITS = 40
 
-PLAIN = re.compile(r"[-+*/() \n0-9]*", re.ASCII)
+PLAIN = re.compile(r"(?!\*)[-+*/() \n0-9]*", re.ASCII)
 TOKEN = re.compile(r"\s*(?:([0-9]+)|([-+()]|\*(?!\*)|/(?!/)))", re.ASCII)
 SYMBOLS = str.maketrans({
     **dict.fromkeys("×·⋅∙•∗＊✕✖⨯", "*"), **dict.fromkeys("÷∕⁄／", "/"),
@@ -100,6 +100,9 @@ def _without_target(text: str, target: int | None) -> str:
     if "=" not in text:
         return text
     left, _, right = text.partition("=")
+    if (depth := left.count("(") - left.count(")")) > 0:
+        # The equation as a whole stands in brackets.
+        left, right = left.lstrip()[depth:], right.rstrip()[:-depth]
     if target is not None and _bare(right) == str(target):
         return left
     if target is not None and _bare(left) == str(target):

@@ -2,16 +2,13 @@
 
 import json
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cotdata.countdown import Spec, generate, parse_spec
-from cotdata.countdown_solver import solve, trace_of
-from cotdata.errors import InputError, UsageError
+from cotdata.errors import InputError
 from cotdata.expressions import BadExpression, evaluate, read
 from cotdata.schema import Row
 from cotdata.tasks import get_task
@@ -38,6 +35,8 @@ def test_a_hard_case_gets_its_verdict(case: Row) -> None:
     [
         "4 × 6", "4 · 6", r"4 \times 6", r"$4 \cdot 6$", r"\boxed{4 * 6}", r"\(4*6\)", "[4]*6",
         "4 * 6 = 24", "24 = 4 * 6", "((4) * (6)).", "6*4", "4*\n6", "--4*6", r"\left(4\right) * 6",
+        r"4 * 6 = \boxed{24}", r"\boxed{4 \times 6 = 24}.", "**4 * 6**", "`4 * 6`", "4 ＊ 6",
+        r"{4}\cdot{6}", "4\u00a0*\u202f6", r"\[ 4 \times 6 \]", "$$4 * 6$$",
     ],
 )  # fmt: skip
 def test_a_way_of_writing_a_product_is_read(answer: str) -> None:
@@ -58,6 +57,20 @@ def test_what_is_no_plain_arithmetic_is_wrong(answer: str) -> None:
     assert verdict(answer, [4, 6], 24) == "wrong"
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("4 + 6", "wrong_value"), ("24", "wrong_numbers"), ("4 * 6 = 25", "bad_equation"),
+        ("4 ** 6", "not_allowed"), ("4 // 6", "not_allowed"), ("4 x 6", "not_allowed"),
+        ("4 6", "bad_syntax"), ("(4 * 6", "bad_syntax"), ("4 / (6 - 6)", "zero_division"),
+        ("04 * 6", "bad_number"), ("9" * 41, "bad_number"), ("4 +" * 9_000, "too_long"),
+    ],
+)  # fmt: skip
+def test_a_wrong_answer_says_why(answer: str, reason: str) -> None:
+    trace = f"<answer>{answer}</answer>"
+    assert TASK.verify({"numbers": [4, 6], "target": 24}, trace).reason == reason
+
+
 def test_fractions_are_exact() -> None:
     assert verdict("8 / (3 - 8 / 3)", [3, 3, 8, 8], 24) == "correct"
     assert verdict(r"\frac{8}{3 - \frac{8}{3}}", [3, 3, 8, 8], 24) == "correct"
@@ -73,10 +86,41 @@ def test_every_number_is_used_once_unless_the_task_is_the_subset_one() -> None:
 
 
 def test_the_last_complete_tag_counts_and_all_are_counted() -> None:
-    trace = "<answer>4+6</answer> no <answer>4*6</answer> or <answer>4-"
+    trace = "<answer>4+6</answer> no <answer> 4*6\n</answer> or <answer>4-"
     found = TASK.verify({"numbers": [4, 6], "target": 24}, trace)
     assert (found.verdict, found.method) == ("correct", "answer_tag/3")
-    assert trace[slice(*found.span)] == "4*6"
+    assert found.span is not None
+    assert trace[slice(*found.span)] == found.answer == "4*6"
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "<answer><answer>4*6</answer></answer>", "<answer>so <answer>4*6</answer>",
+        "<answer>4*6</answer></answer>", "<think><answer>4+6</answer></think><answer>4*6</answer>",
+        "so it is</think>\n<answer>4*6</answer> I hope", "</answer><answer>4*6</answer>",
+    ],
+)  # fmt: skip
+def test_odd_tags_do_not_hide_the_answer(trace: str) -> None:
+    assert TASK.verify({"numbers": [4, 6], "target": 24}, trace).correct
+
+
+def test_a_cut_text_counts_only_with_a_complete_tag() -> None:
+    problem = {"numbers": [4, 6], "target": 24}
+    assert TASK.verify(problem, "<answer>4*6", "length").reason == "truncated"
+    assert TASK.verify(problem, "<answer>4*6</answer> or", "length").correct
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        {}, {"numbers": None, "target": 24}, {"numbers": [4, 6], "target": None},
+        {"numbers": [4, 6], "target": "a lot"}, {"numbers": [-4, 6], "target": 2},
+    ],
+)  # fmt: skip
+def test_a_problem_that_cannot_be_read_is_an_error(problem: Row) -> None:
+    found = TASK.verify(problem, "<answer>4*6</answer>")
+    assert (found.verdict, found.reason) == ("error", "unreadable_problem")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +142,7 @@ def test_a_trace_without_a_complete_tag_has_no_answer(trace: str, reason: str) -
 
 def test_a_target_may_be_text() -> None:
     assert TASK.parse({"target": "24", "nums": ["4", 6]})["target"] == 24
+    assert TASK.parse({"target": 24.0, "nums": "[4, 6]"})["numbers"] == [4, 6]
     assert TASK.verify({"numbers": [4, 6], "target": "24"}, "<answer>4*6</answer>").correct
 
 
@@ -106,7 +151,8 @@ def test_a_target_may_be_text() -> None:
     [
         {"target": 24}, {"nums": [4, 6]}, {"nums": [], "target": 1}, {"nums": "46", "target": 24},
         {"nums": [4.5], "target": 4}, {"nums": [4, 6], "target": "many"},
-        {"nums": [4, True], "target": 4}, {"nums": [1], "target": 2**63},
+        {"nums": [4, True], "target": 4}, {"nums": [1], "target": 2**63}, {"nums": 4, "target": 4},
+        {"nums": [-4, 6], "target": 2}, {"nums": [4], "target": None}, {"nums": "{}", "target": 1},
     ],
 )  # fmt: skip
 def test_a_row_that_is_no_puzzle_is_refused(row: Row) -> None:
@@ -119,6 +165,23 @@ def test_the_order_of_the_numbers_does_not_make_another_problem() -> None:
     assert TASK.identity(one) == TASK.identity(other)
 
 
+def test_a_given_solution_is_the_trace_and_a_bare_expression_is_tagged() -> None:
+    problem = {"numbers": [4, 6], "target": 24, "solution": "4 * 6"}
+    assert TASK.human_trace(problem) == "<answer>4 * 6</answer>"
+    told = "4 * 6 = 24\n<answer>6 * 4</answer>"
+    assert TASK.human_trace({**problem, "solution": told}) == told
+
+
+def test_the_question_says_which_rule_holds() -> None:
+    row = {"nums": [4, 6, 9], "target": 24}
+    subset = get_task("countdown_subset")
+    assert TASK.parse(row)["problem"] == "Use 4, 6 and 9, each once, with + - * / to make 24."
+    assert subset.question(subset.parse(row)).startswith("Use 4, 6 and 9, each at most once, with")
+    assert subset.verify(
+        row | {"numbers": [4, 6, 9]}, str(subset.human_trace(subset.parse(row)))
+    ).correct
+
+
 trees = st.recursive(
     st.integers(0, 999).map(str),
     lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(
@@ -128,6 +191,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(trees)
 def test_a_tree_is_worth_what_exact_arithmetic_says(text: str) -> None:
     spaced = text.replace("(", "( ").replace(")", " )")
@@ -141,17 +205,28 @@ def test_a_tree_is_worth_what_exact_arithmetic_says(text: str) -> None:
         assert evaluate(text).value == expected
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_gets_a_verdict(text: str) -> None:
     assert verdict(text, [4, 6], 24) in ("correct", "wrong", "no_answer")
 
 
+@settings(deadline=None)
 @given(st.text("0123456789+-*/()=. {}\\frac<>answer$,", max_size=60))
 def test_any_near_miss_gets_a_verdict(text: str) -> None:
     assert verdict(text, [4, 6], 24) in ("correct", "wrong", "no_answer")
 
 
-@pytest.mark.parametrize("text", ["(" * 19_000, "9*" * 9_000 + "9", "1/7+" * 4_000 + "1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 19_000,
+        "9*" * 9_000 + "9",
+        "1/7+" * 4_000 + "1",
+        r"\frac{" * 1_500 + "1" + "}{1}" * 1_500,
+        "(" * 9_000 + "4=24" + ")" * 9_000,
+    ],
+)
 def test_long_texts_are_read_without_recursion(text: str) -> None:
     assert verdict(text, [4, 6], 24) == "wrong"
 
@@ -159,56 +234,3 @@ def test_long_texts_are_read_without_recursion(text: str) -> None:
 def test_a_longer_text_is_not_read() -> None:
     with pytest.raises(BadExpression, match="20,001 characters"):
         read("1" * 20_001)
-
-
-@pytest.mark.parametrize("split", ["train", "test"])
-def test_generated_problems_are_distinct_and_their_solutions_right(split: str) -> None:
-    rows = [TASK.parse(row) for row in generate(Spec(num_problems=400, split=split))]
-    assert len({str(TASK.identity(row)) for row in rows}) == 400
-    assert all(TASK.verify(row, TASK.human_trace(row)).correct for row in rows)
-
-
-def test_no_test_puzzle_is_a_train_puzzle_whatever_the_seed() -> None:
-    def puzzles(split: str, seed: int) -> set[str]:
-        spec = Spec(num_problems=150, numbers=(2, 2), max=30, split=split, seed=seed)
-        return {str(TASK.identity(TASK.parse(row))) for row in generate(spec)}
-
-    train = puzzles("train", 0) | puzzles("train", 1)
-    assert not train & (puzzles("test", 0) | puzzles("test", 7))
-
-
-def test_a_longer_run_begins_with_a_shorter_one() -> None:
-    longer = list(islice(generate(Spec(num_problems=90)), 30))
-    assert longer == list(generate(Spec(num_problems=30)))
-
-
-@pytest.mark.parametrize(
-    "text", ["n=many", "colour=red", "n", "min=9,max=3", "split=dev", "numbers=1"]
-)
-def test_a_spec_that_makes_no_sense_is_refused(text: str) -> None:
-    with pytest.raises(UsageError):
-        parse_spec(f"countdown:{text}")
-
-
-def test_too_many_distinct_puzzles_are_refused_with_the_way_on() -> None:
-    with pytest.raises(UsageError, match="ask for fewer problems"):
-        list(generate(Spec(num_problems=500, numbers=(2, 2), max=5)))
-
-
-def test_the_solver_solves_what_can_be_solved() -> None:
-    data = SHARED / "data" / "countdown_test_sample.jsonl"
-    if not data.exists():
-        pytest.skip("no ../shared/data here")
-    rows = [TASK.parse(json.loads(line)) for line in data.read_text().splitlines()[:100]]
-    traces = [TASK.human_trace(row) for row in rows]
-    solved = [
-        t is not None and TASK.verify(r, t).correct for r, t in zip(rows, traces, strict=True)
-    ]
-    assert sum(solved) >= 95
-
-
-def test_the_solver_says_none_where_there_is_no_way() -> None:
-    assert solve([1, 1], 50) is None
-    assert (
-        trace_of(solve([25, 5, 4], 80)) == "25 - 5 = 20\n20 * 4 = 80\n<answer>(25 - 5) * 4</answer>"
-    )

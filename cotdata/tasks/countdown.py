@@ -158,11 +158,11 @@ def _locate(trace: str) -> tuple[int, int, int] | str:
     if trace.rfind("<think>") > thought:
         return "open_think"
     begin = thought + len("</think>") if thought >= 0 else 0
-    close = trace.rfind(CLOSE, begin)
-    start = trace.rfind(OPEN, begin, close) if close >= 0 else -1
+    last = trace.rfind(CLOSE, begin)
+    start = trace.rfind(OPEN, begin, last) if last >= 0 else -1
     if start < 0:
         return "open_answer_tag" if trace.find(OPEN, begin) >= 0 else "no_answer_tag"
-    inner = trace[start + len(OPEN) : close]
+    inner = trace[start + len(OPEN) : trace.find(CLOSE, start)]
     answer = inner.strip()
     if not answer:
         return "empty_answer"
