@@ -31,9 +31,9 @@ MAX_MEMORY_BYTES = 2**29
 MAX_OPEN_FILES = 64
 LAST_REPLY = b'["end"]\n'
 EXIT_GRACE_S = 0.2
-# A program that used less of the wall time than this share was waiting.
-BUSY_SHARE = 0.25
-CPU_FACTOR, MAX_WALL_FACTOR = 3, 6
+# A program that computed for less than this share of the time between was waiting.
+BUSY_SHARE, LOOK_EVERY_S = 0.01, 2.0
+CPU_FACTOR, MAX_WALL_FACTOR = 3, 12
 # Exit codes of a child that could not start, or could not answer, its job.
 NOT_CONFINED, NO_ANSWER = 70, 71
 
@@ -71,23 +71,31 @@ class Confinement:
 
 
 class Clock:
-    """Wall time, but a program that computes is measured by its own CPU time.
+    """Wall time for a program that waits, CPU time for one that computes.
 
-    Otherwise a busy machine would turn slow right programs into timeouts.
+    Otherwise a busy machine would turn slow right programs into timeouts. From
+    the limit on the program is looked at again and again: has it computed since?
     """
 
     def __init__(self, child: int, limit_s: float) -> None:
         self.child, self.limit_s = child, limit_s
         self.started = time.monotonic()
+        self.next_look = self.started + max(0.0, limit_s - LOOK_EVERY_S)
+        self.seen_s: float | None = None
 
     def left_s(self) -> float:
-        wall = time.monotonic() - self.started
-        if wall < self.limit_s:
-            return self.limit_s - wall
-        used = self._cpu_s()
-        if used < BUSY_SHARE * wall or wall > MAX_WALL_FACTOR * self.limit_s:
-            return 0.0
-        return max(0.0, CPU_FACTOR * self.limit_s - used)
+        """0 when the time is up, else when to ask again."""
+        now = time.monotonic()
+        if now < self.next_look:
+            return self.next_look - now
+        used, before = self._cpu_s(), self.seen_s
+        self.seen_s, self.next_look = used, now + LOOK_EVERY_S
+        if before is None:
+            return LOOK_EVERY_S
+        is_idle = used - before < BUSY_SHARE * LOOK_EVERY_S
+        is_spent = used > CPU_FACTOR * self.limit_s
+        is_late = now - self.started > MAX_WALL_FACTOR * self.limit_s
+        return 0.0 if is_idle or is_spent or is_late else LOOK_EVERY_S
 
     def _cpu_s(self) -> float:
         try:
@@ -199,12 +207,13 @@ def _be_child(job: dict[str, Any], confinement: Confinement, nowhere: int, pipe:
 def _listen(reader: int, clock: Clock) -> tuple[bytes, EndingKind]:
     said = bytearray()
     while True:
-        ready, _, _ = select.select([0, reader], [], [], clock.left_s())
+        left = clock.left_s()
+        ready, _, _ = select.select([0, reader], [], [], left)
         if 0 in ready:
             # Nobody writes in mid-job, so the parent is gone; the child follows.
             os._exit(0)
         if not ready:
-            if clock.left_s() > 0:
+            if left > 0:
                 continue
             return bytes(said), "timeout"
         part = os.read(reader, 2**16)
