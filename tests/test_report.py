@@ -83,7 +83,15 @@ def test_truncated_and_unanswered_shares_are_stated() -> None:
 
 def test_problems_weigh_alike_however_often_they_were_sampled() -> None:
     rows = [result_row(1, "correct", sample_index=i) for i in range(9)] + [result_row(2, "wrong")]
-    assert only_arm(result("A", rows)).accuracy.value == 0.5
+    raw = step("sample", "r", [PROBLEMS], 2)
+    verified = traces("A", rows, [PROBLEMS, raw, step("verify", "v", [raw], 10)])
+    assert only_arm(verified).accuracy.value == 0.5
+
+
+def test_a_sample_that_was_refused_is_not_correct() -> None:
+    rows = [result_row(1, "correct", sample_index=i) for i in range(3)]
+    arm = only_arm(result("A", rows, n=4))
+    assert (arm.accuracy.value, arm.verdicts) == (0.75, {"correct": 3, "no_trace": 1})
 
 
 def test_pass_and_majority_come_with_several_samples_only() -> None:

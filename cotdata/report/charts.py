@@ -228,10 +228,11 @@ def histograms(title: str, lengths: Lengths) -> str:
     for i, arm in enumerate(lengths.arms):
         parts += _strip(arm, 76.0 * i, num_bins, lengths)
     bottom = 76.0 * len(lengths.arms)
-    for i in range(0, num_bins + 1, max(1, ceil(num_bins / 5))):
-        x = LEFT + INNER * i / num_bins
-        anchor = "end" if i == num_bins else "middle" if i else ""
-        parts.append(text(x, bottom + 15, f"{lengths.edges[i]:,}", f"soft small {anchor}".strip()))
+    longest = lengths.edges[-1]
+    for tick in range(0, longest + 1, max(1, round(round_step(longest)))):
+        anchor = "end" if tick == longest else "middle" if tick else ""
+        x = LEFT + INNER * tick / longest
+        parts.append(text(x, bottom + 15, f"{tick:,}", f"soft small {anchor}".strip()))
     axis = f"length in {lengths.unit}; the last bar holds all that is longer"
     parts.append(text(LEFT, bottom + 33, axis, "soft small"))
     about = "; ".join(f"{arm.name}: {said_length(arm, lengths)}" for arm in lengths.arms)

@@ -39,28 +39,33 @@ def lineage_figure(title: str, steps: Sequence[Step], names: Mapping[str, str]) 
     by_id = {step.id: step for step in steps}
     edges = list(dict.fromkeys((parent["id"], s.id) for s in steps for parent in s.parents))
     layout = place(list(by_id), edges)
+    sources = {parent["id"]: parent["stage"] for step in steps for parent in step.parents}
     width = max(WIDTH, *(x + BOX for x in layout.x.values()), 0.0) if layout.x else WIDTH
     parts = [_edge(layout, chain) for chain in layout.chains.values()]
     for layer, nodes in enumerate(layout.layers):
         for node in nodes:
             if not _is_lane(node):
                 corner = (layout.x[node], layout.y(layer))
-                parts.append(_box(node, by_id.get(node), names.get(node), corner))
+                parts.append(_box(node, by_id.get(node) or sources[node], names.get(node), corner))
     about = "; ".join(f"{child} from {parent}" for parent, child in edges) or "one step"
     return figure(title, about, layout.y(len(layout.layers)) - BETWEEN + 2, parts, width + 4)
 
 
-def _box(node: str, step: Step | None, name: str | None, corner: tuple[float, float]) -> str:
+def _box(node: str, made_by: Step | str, name: str | None, corner: tuple[float, float]) -> str:
+    """A step, or what came from outside with the kind of thing it is."""
     x, y = corner
-    stage, _, mark = node.rpartition("-")
-    label = name or (step.stage if step else stage or node)
-    said = f"{step.stage if name else mark} · {step.fates.written:,} rows" if step else mark
-    about = f"{node}: {step.command}" if step else node
+    if isinstance(made_by, str):
+        label, said, about = name or node, made_by, node
+    else:
+        stage, rows = made_by.stage, f"{made_by.fates.written:,} rows"
+        label = name or stage
+        said = f"{stage if name else node.rpartition('-')[2][:7]} · {rows}"
+        about = f"{node}: {made_by.command}"
     frame = rect(x, y, BOX, TALL, f"box {'shown' if name else ''}".strip(), about)
     return (
         frame
-        + text(x + 8, y + 18, shortened(label, 17), "strong")
-        + text(x + 8, y + 35, shortened(said, 20), "soft small")
+        + text(x + 8, y + 18, shortened(label, 15), "strong")
+        + text(x + 8, y + 35, shortened(said, 21), "soft small")
     )
 
 

@@ -5,7 +5,8 @@
     run.share("correct", run.problem_ids)
 
 A run is one model on one set of problems. Every problem counts: one whose row
-was rejected or failed stands with as many samples as the others, none correct.
+was rejected or failed stands with as many samples as the others, none correct,
+and so does a single sample that `eval` asked for and did not get.
 """
 
 from __future__ import annotations
@@ -120,6 +121,10 @@ def read_run(arm: ArmRows) -> Run:
         run.parts.update(zip(*_texts(batch, "task", "split"), strict=True))
         lost.update(zip(*_texts(batch, "problem_id", "reject_reason"), strict=True))
     num_samples = max(map(len, run.samples.values()), default=1)
+    if arm.manifest.stage == "eval":
+        num_samples = max(num_samples, int(arm.manifest.options.get("n", 1)))
+        for samples in run.samples.values():
+            samples += [Sample(NO_TRACE, "sample_refused")] * (num_samples - len(samples))
     for problem_id, reason in lost.items():
         if problem_id not in run.samples:
             run.samples[problem_id] = [Sample(NO_TRACE, reason)] * num_samples
