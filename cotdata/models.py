@@ -93,11 +93,10 @@ def _convert_beside(file: Path, out: Path, origin: dict[str, str]) -> None:
 
 def convert(file: Path, folder: Path) -> None:
     import torch
-    from gguf import GGUFReader
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     place, name = str(file.parent), file.name
-    facts = metadata(GGUFReader(str(file)))
+    facts = metadata(file)
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, gguf_file=name)
         model = AutoModelForCausalLM.from_pretrained(
@@ -118,11 +117,17 @@ def convert(file: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def metadata(reader: Any) -> dict[str, Any]:
+def metadata(file: Path) -> dict[str, Any]:
     """The file's scalar facts; the vocabulary itself is left out."""
+    from gguf import GGUFReader
+
+    try:
+        fields = GGUFReader(str(file)).fields
+    except (IndexError, ValueError) as error:
+        raise InputError(f"the file is damaged or cut off: {error}", where=str(file)) from error
     return {
         name: field.contents()
-        for name, field in reader.fields.items()
+        for name, field in fields.items()
         if name.startswith(("general.", "tokenizer.ggml.")) and len(field.data) == 1
     }
 

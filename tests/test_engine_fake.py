@@ -134,7 +134,7 @@ def test_a_missing_script_is_said() -> None:
 
 @pytest.mark.parametrize("options", [{"latncy_ms": "1"}, {"refuse": "lots"}, {"concurrency": "0"}])
 def test_a_bad_option_is_a_usage_error(options: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match="latency_ms|a number|at least 1"):
+    with pytest.raises(UsageError, match=r"latency_ms|a number|at least 1"):
         open_fake("m", options)
 
 
