@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cotdata.errors import InputError
@@ -191,7 +191,6 @@ trees = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(trees)
 def test_a_tree_is_worth_what_exact_arithmetic_says(text: str) -> None:
     spaced = text.replace("(", "( ").replace(")", " )")
@@ -205,13 +204,11 @@ def test_a_tree_is_worth_what_exact_arithmetic_says(text: str) -> None:
         assert evaluate(text).value == expected
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_gets_a_verdict(text: str) -> None:
     assert verdict(text, [4, 6], 24) in ("correct", "wrong", "no_answer")
 
 
-@settings(deadline=None)
 @given(st.text("0123456789+-*/()=. {}\\frac<>answer$,", max_size=60))
 def test_any_near_miss_gets_a_verdict(text: str) -> None:
     assert verdict(text, [4, 6], 24) in ("correct", "wrong", "no_answer")

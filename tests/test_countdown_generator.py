@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cotdata.countdown import Spec, generate, parse_spec
@@ -108,7 +108,6 @@ def test_the_solver_may_leave_numbers_out_if_asked() -> None:
     assert trace_of(solve([12, 3], 12, use_all=False)) == "<answer>12</answer>"
 
 
-@settings(deadline=None)
 @given(small_numbers, st.randoms(use_true_random=False))
 def test_the_order_of_the_numbers_does_not_change_the_way(
     numbers: list[int], random: Random
@@ -117,7 +116,6 @@ def test_the_order_of_the_numbers_does_not_change_the_way(
     assert solve(numbers, 7) == solve(shuffled, 7)
 
 
-@settings(deadline=None)
 @given(small_numbers, st.data())
 def test_what_can_be_made_is_found_and_true(numbers: list[int], data: st.DataObject) -> None:
     text = str(numbers[0])
