@@ -20,7 +20,7 @@ def tiny_model(folder: Path, *, chat: bool = True) -> Path:
     tokenizer.save_pretrained(folder)
     set_seed(0)
     config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=CONTEXT,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=None,
         initializer_range=0.4,

@@ -11,6 +11,7 @@ batch: vLLM itself does not.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -158,7 +159,9 @@ def sampling_params(sampling: Sampling, room: int) -> Any:
 def load_llm(found: Checkpoint, options: VllmOptions) -> Any:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    with stdout_to_stderr():
+    with stdout_to_stderr(), warnings.catch_warnings():
+        # What vLLM's own imports deprecate is no news to a user.
+        warnings.simplefilter("ignore")
         from vllm import LLM
 
         try:
@@ -189,7 +192,9 @@ def engine_arguments(options: VllmOptions) -> dict[str, Any]:
         # A second process would only compete for the same cores.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", str(options.kv_cache_gb))
-        asked = {"max_num_seqs": CPU_NUM_SEQS, "enforce_eager": True, **asked}
+        # A prompt cut in two rewinds its request's generator, which a CPU's cannot do.
+        cpu = {"max_num_seqs": CPU_NUM_SEQS, "enforce_eager": True, "enable_chunked_prefill": False}
+        asked = {**cpu, **asked}
         if options.dtype == "auto" and slow_at_bfloat16():
             return {"dtype": "float32", **asked}
     return {"dtype": options.dtype, **asked}
