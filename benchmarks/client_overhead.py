@@ -1,7 +1,8 @@
-"""Requests per second of the engine openai, beside a bare aiohttp loop, in one run.
+"""What the engine openai costs a request, beside a bare aiohttp loop, in one run.
 
 Both ask a local server that answers at once, 256 requests under way. The server has a
-process of its own and shares the cores with the client.
+process of its own and shares the cores with the client. The client's processor time
+a request is the figure to trust on a machine with other work.
 
     python benchmarks/client_overhead.py
 """
@@ -17,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 
 import aiohttp
 
@@ -38,6 +40,24 @@ web.run_app(app, host="127.0.0.1", port=PORT, print=None, access_log=None)
 """
 
 
+@dataclass(frozen=True)
+class Speed:
+    per_s: float
+    cpu_us: float
+
+    def __str__(self) -> str:
+        return f"{self.per_s:,.0f}/s, {self.cpu_us:,.0f} us of CPU a request"
+
+
+class Clock:
+    def __init__(self, count: int) -> None:
+        self.count, self.start, self.cpu = count, time.perf_counter(), time.process_time()
+
+    def read(self) -> Speed:
+        wall, cpu = time.perf_counter() - self.start, time.process_time() - self.cpu
+        return Speed(self.count / wall, cpu / self.count * 1e6)
+
+
 def requests(count: int) -> Iterator[Request]:
     for number in range(count):
         turn = {"role": "user", "content": f"What is {number} + {number}?"}
@@ -47,7 +67,7 @@ def requests(count: int) -> Iterator[Request]:
         )
 
 
-async def bare(url: str, count: int) -> float:
+async def bare(url: str, count: int) -> Speed:
     """Workers that take a request, post it and read the reply: nothing else."""
     source = requests(count)
 
@@ -59,17 +79,17 @@ async def bare(url: str, count: int) -> float:
 
     connector = aiohttp.TCPConnector(limit=CONCURRENCY)
     async with aiohttp.ClientSession(connector=connector) as session:
-        start = time.perf_counter()
+        clock = Clock(count)
         await asyncio.gather(*(work(session) for _ in range(CONCURRENCY)))
-        return count / (time.perf_counter() - start)
+        return clock.read()
 
 
-def engine(url: str, count: int) -> float:
+def engine(url: str, count: int) -> Speed:
     options = {"base_url": url, "concurrency": str(CONCURRENCY)}
     with closing(open_engine("openai", "m", options)) as opened:
-        start = time.perf_counter()
+        clock = Clock(count)
         assert sum(1 for _ in opened.generate(requests(count))) == count
-        return count / (time.perf_counter() - start)
+        return clock.read()
 
 
 def wait_for_port(port: int) -> None:
@@ -93,7 +113,8 @@ def main() -> None:
         wait_for_port(given.port)
         for _ in range(given.rounds):
             plain, ours = asyncio.run(bare(url, given.requests)), engine(url, given.requests)
-            print(f"bare aiohttp {plain:,.0f}/s, engine {ours:,.0f}/s, ratio {ours / plain:.2f}")
+            ratio = plain.cpu_us / ours.cpu_us
+            print(f"bare aiohttp {plain}; engine {ours}; ratio by CPU time {ratio:.2f}")
     finally:
         server.terminate()
         server.wait()
