@@ -30,6 +30,7 @@ STAGES = {
     "train": "Fine-tune a student on traces.",
     "eval": "Sample a model's answers to problems and verify them.",
     "report": "Write one HTML page from results and datasets.",
+    "publish": "Send datasets or a model to the Hub, with card and tag.",
     "model": "Bring a model here as a Transformers checkpoint.",
     "ls": "List datasets and models in a folder.",
     "show": "Print rows of a dataset.",

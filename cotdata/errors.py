@@ -11,6 +11,7 @@
     ├── MissingPackage      an extra is not installed
     ├── EngineError         a model or server is gone: no row is to blame
     ├── SandboxError        code cannot be isolated here
+    ├── HubError            the Hub refused, and says why
     └── PartialRun          4: some rows failed; the same command resumes
 
 Every error says what, where and how to go on. Bugs of our own are not in this
@@ -81,6 +82,10 @@ class EngineError(CotdataError):
 
 
 class SandboxError(CotdataError):
+    pass
+
+
+class HubError(CotdataError):
     pass
 
 

@@ -202,7 +202,7 @@ def test_a_dry_run_shows_the_balance_and_writes_nothing(shop: Path) -> None:
     [
         (["A"], "give two or more"),
         (["A", "A"], "two arms are called 'A'"),
-        (["A", "x/y=B"], "no name for a folder"),
+        (["A", ".b=B"], "no name for a folder"),
         (["A", "p"], "this stage reads traces"),
         (["A", "nothing"], "no dataset here"),
     ],

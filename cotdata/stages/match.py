@@ -137,8 +137,9 @@ def _open_arms(sources: list[str]) -> Arms:
     arms: Arms = {}
     for source in sources:
         name, equals, place = source.partition("=")
-        place = opt.resolve_input(place if equals else source)
-        name = name if equals else Path(place).name
+        if not equals or "/" in name:
+            place = opt.resolve_input(source)
+            name = Path(place).name
         if name in arms:
             raise UsageError(f"two arms are called {name!r}", hint="name one of them: NAME=DATASET")
         if not name or "/" in name or name.startswith("."):
