@@ -37,6 +37,7 @@ MAX_DEPTH = 90
 MAX_DIGITS = 400
 
 TOKEN = re.compile(r"\s*(?:\d+(?:\.\d+)?|\.\d+|\\[a-zA-Z]+|\\.|.)", re.DOTALL)
+NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 CONSTANTS = {"pi", "theta", "alpha", "beta", "gamma", "lambda", "mu", "phi", "omega", "delta"}
 FUNCTION = re.compile(r"(?<![a-zA-Z\\])[fghFGPQT]\s*(?:_\d)?\(")
 
@@ -112,7 +113,7 @@ class _Parser:
                 self._next()
                 value = multiply(value, inverse(self._signed_factor()))
             elif piece and (piece[0] in "({" or piece[0].isalnum() or piece[0] in "\\."):
-                if piece[0].isdigit() or piece[0] == "." or self._is_mixed_number():
+                if NUMBER.fullmatch(piece) or self._is_mixed_number():
                     raise Undecidable
                 value = multiply(value, self._factor())
             else:
@@ -168,7 +169,7 @@ class _Parser:
         if piece == "{":
             return self._group("}")
         self._next()
-        if piece[:1].isdigit() or piece[:1] == ".":
+        if NUMBER.fullmatch(piece):
             if len(piece) > MAX_DIGITS:
                 raise Undecidable
             return constant(Fraction(piece))

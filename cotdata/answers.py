@@ -216,9 +216,12 @@ LEAD = re.compile(
     r"(?:[\s:：*_`>~≈]|(?:approximately|about|simply|just|therefore|thus|exactly)\b)*"
 )
 MATH = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
-SENTENCE_END = re.compile(r"\n|[.!?](?=[\s\"'*)]|$)|[。！]|\*\*(?=[\s.,;!?)]|$)|</")
+SENTENCE_END = re.compile(
+    r"\n|[.?](?=[\s\"'*)]|$)|!(?=\s*$|\s+[A-Z]|\n)|[。！]|\*\*(?=[\s.,;!?)]|$)|</"
+)
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 _NUMBER = rf"[-+−]?\s?(?:\\?\$|[£€¥₹])?\s?[-−]?(?:{_DIGITS})(?:[eE][-+]?\d+|(?:\s\d+)?/\d+)?"
+_NUMBER += r"(?:\s(?:hundred|thousand|million|billion|trillion)\b)?"
 # A number leads if nothing that would go on with the formula follows it.
 LEADING_NUMBER = re.compile(
     rf"{_NUMBER}(?:\s?\\?%)?"

@@ -379,19 +379,40 @@ def _letters(gold: str, said: str) -> Comparison | None:
     if one and other:
         if HAS_LETTER.search(one[2]) or HAS_LETTER.search(other[2]):
             return None
-        return _other("other_letter") if one[1] != other[1] else None
+        return compare(one[2], other[2]) if one[1] == other[1] else _other("other_letter")
     if len(gold) == len(said) == 1 and gold.isalpha() and said.isalpha():
+        if gold in "ABCDE" and gold == said.upper():
+            return _same("same_choice")
         return _other("other_letter")
+    return None
+
+
+INFINITE = re.compile(r"([-+]?)\s*\\infty")
+
+
+def _infinities(gold: str, said: str) -> Comparison | None:
+    one, other = INFINITE.fullmatch(gold), INFINITE.fullmatch(said)
+    if one and other:
+        same = (one[1] == "-") == (other[1] == "-")
+        return _same("same_number") if same else _other("other_number")
+    finite = said if one else gold
+    if (one or other) and fingerprint(finite) is not None:
+        return _other("other_number")
     return None
 
 
 TRAILING_UNIT = re.compile(r"(?:\s*\\text\{[^{}=]*\}(?:\^(?:\d|\{\d\}))?|\s*\^\\circ|\s*\\%)\s*$")
 
 
+ANGLE = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")
+
+
 def _without_unit(text: str) -> str:
+    if ANGLE.search(text):
+        return text
     rest = TRAILING_UNIT.sub("", text)
     return rest if rest.strip() else text
 
 
 Rule = Callable[[str, str], Comparison | None]
-RULES: tuple[Rule, ...] = (_quantities, _ratios, _bases, _choices, _words, _letters)
+RULES: tuple[Rule, ...] = (_quantities, _ratios, _bases, _choices, _words, _letters, _infinities)

@@ -4,7 +4,7 @@ r"""A verdict on a trace whose final answer is a number, a formula or a word.
 
 `cotdata.answers` locates, `cotdata.equivalence` compares, `cotdata.mathpool` decides
 what is left. Verdicts on one pair of answers are kept, so many samples of one problem
-cost little. Timeouts and faults are kept out of that memory.
+cost little; a fault of the checker is the one outcome that is not kept.
 """
 
 import functools
@@ -26,8 +26,8 @@ class _Outcome:
     reason: str
 
 
-class _Unsettled(Exception):
-    """Carries an outcome that must not be remembered."""
+class _CheckerFailed(Exception):
+    """Raised past the caches: the next time may do better."""
 
 
 def judge_answer(reference: str, trace: str, finish_reason: str | None, verifier: str) -> Verdict:
@@ -52,9 +52,8 @@ def _outcome(reference: str, found: Located) -> _Outcome:
         return _Outcome("error", "unreadable_reference")
     try:
         return _decided(gold, found.text)
-    except _Unsettled as unsettled:
-        outcome: _Outcome = unsettled.args[0]
-        return outcome
+    except _CheckerFailed:
+        return _Outcome("error", "checker_failed")
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -74,8 +73,8 @@ def _decided(gold: str, said: str) -> _Outcome:
 def _asked(gold: str, said: str) -> _Outcome:
     reply = mathpool.ask(gold, said)
     if reply.kind == "timeout":
-        raise _Unsettled(_Outcome("timeout", "check_timeout"))
+        return _Outcome("timeout", "check_timeout")
     if reply.kind == "fault":
-        raise _Unsettled(_Outcome("error", "checker_failed"))
+        raise _CheckerFailed
     is_equal = reply.kind == "equal"
     return _Outcome("correct", "math_verify") if is_equal else _Outcome("wrong", "math_verify")

@@ -24,6 +24,8 @@ from typing import IO, Any
 
 MEMORY_BYTES = 3 * 2**30
 CPU_GRACE_S = 2
+TRIGONOMETRY = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![a-z])")
+DEGREES = re.compile(r"(\d+(?:\.\d+)?)\s*\^\\circ")
 DECIMAL = re.compile(r"(?<![\w.])(\d*)\.(\d+)(?![\w.])")
 
 
@@ -77,6 +79,8 @@ def _parsed(text: str) -> list[Any]:
     from math_verify import LatexExtractionConfig, parse
 
     config = LatexExtractionConfig(boxed_match_priority=0)
+    if TRIGONOMETRY.search(text):
+        text = DEGREES.sub(r"{\\frac{\1\\pi}{180}}", text)
     boxed = f"$\\boxed{{{DECIMAL.sub(_exact, text)}}}$"
     return list(parse(boxed, extraction_config=[config], parsing_timeout=None))
 

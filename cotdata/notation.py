@@ -13,8 +13,9 @@ all text commands to `\text`. Percent, degrees and units stay: they have rules.
 import functools
 import re
 import unicodedata
+from fractions import Fraction
 
-MAX_LENGTH = 20_000
+MAX_LENGTH = 5_000
 
 SIGNS = str.maketrans(
     {
@@ -48,6 +49,7 @@ BARE_FRACTION = re.compile(
     r"|([0-9a-zA-Z]|\\pi(?![a-z])))"
 )
 BARE_ROOT = re.compile(r"\\sqrt\s*(\[[^\]]*\])?\s*(?:([0-9a-zA-Z])|(\\[a-z]+))")
+REPEATING = re.compile(r"(?<![\d.])(\d{0,99})\.(\d{0,99})\\overline\s*\{(\d{1,99})\}")
 UNICODE_ROOT = re.compile(r"√\s*(?:(\d+(?:\.\d+)?|[a-zA-Z])|\(([^()]*)\)|\{([^{}]*)\})")
 SYNONYMS = (
     (re.compile(r"\\(?:leq|leqslant|le)(?![a-z])"), r"\\le "),
@@ -66,18 +68,20 @@ SYNONYMS = (
     (re.compile(r"\\text\{\s*(?:degrees?|deg)\s*\}|(?<=\d)\s+degrees?\b"), r"^\\circ "),
     (re.compile(r"\\text\{\s*per\s?cent\s*\}|(?<=\d)\s*per\s?cent\b"), r"\\%"),
     (re.compile(r"(?<!\\)%"), r"\\%"),
+    (re.compile(r"\{?(\w+)\s*\\choose\s*(\w+)\}?"), r"\\binom{\1}{\2}"),
     (re.compile(r"\\varnothing|\\text\{\s*(?:empty set)\s*\}"), r"\\emptyset"),
 )
 NUMBER_IN_TEXT = re.compile(r"\\text\{([^{}]*\d[^{}]*)\}")
-MARKS = " \t\r\n.,;:!?*_`'\"~"
+MARKS = " \t\r\n,;:?*_`'\"~"
 OPENED = {"(": ")", "{": "}"}
 
 
 @functools.lru_cache(maxsize=65536)
 def canonical(text: str) -> str:
-    text = text[:MAX_LENGTH]
+    if len(text) > MAX_LENGTH:
+        return text
     if not text.isascii():
-        text = _ascii(text)
+        text = _ascii(" ".join(text.split()))
     if text.isalnum():
         return text
     text = _without_markup(text)
@@ -114,8 +118,15 @@ def _plain_latex(text: str) -> str:
     text = re.sub(r"(?<!\\)((?:\\\\)*)\\ ", r"\1 ", text).replace("~", " ")
     text = TEXTS.sub(r"\\text{", text)
     text = FRACTION.sub(r"\\frac", text)
-    text = BARE_FRACTION.sub(_fraction, text)
+    text = REPEATING.sub(_repeating, BARE_FRACTION.sub(_fraction, text))
     return BARE_ROOT.sub(lambda m: rf"\sqrt{m[1] or ''}{{{m[2] or m[3]}}}", text)
+
+
+def _repeating(match: re.Match[str]) -> str:
+    whole, start, period = match.groups()
+    ones = int("9" * len(period)) * 10 ** len(start)
+    value = Fraction(int(whole + start + period or "0") - int(whole + start or "0"), ones)
+    return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -128,29 +139,36 @@ def _unwrapped(text: str) -> str:
     """Without the marks around the answer and brackets around one value."""
     while True:
         before = text
-        text = text.strip(MARKS) if not text.endswith("\\ldots") else text
-        text = text.removesuffix("\\").strip()
-        if text[:1] in OPENED and _encloses(text):
-            inner = text[1:-1]
-            text = inner if text[0] == "{" or _is_one_value(inner) else text
-        elif words := NUMBER_IN_TEXT.fullmatch(text):
+        text = text.strip(MARKS).removesuffix(".").removesuffix("\\").strip()
+        text = _peeled(text)
+        if words := NUMBER_IN_TEXT.fullmatch(text):
             text = words[1]
         if text == before:
             return text
 
 
+def _peeled(text: str) -> str:
+    """Brackets that enclose all of the text are taken off, round ones from one value only."""
+    if text[:1] not in ("(", "{"):
+        return text
+    partner: dict[int, int] = {}
+    open_places: list[int] = []
+    for bracket in re.finditer(r"[(){}]", text):
+        if bracket.group() in "({":
+            open_places.append(bracket.start())
+        elif open_places and OPENED[text[open_places[-1]]] == bracket.group():
+            partner[open_places.pop()] = bracket.start()
+    first, last = 0, len(text) - 1
+    while partner.get(first) == last:
+        first, last = first + 1, last - 1
+    inner = text[first : last + 1]
+    if first and text[first - 1] == "(" and not _is_one_value(inner):
+        first, last = first - 1, last + 1
+    return text[first : last + 1]
+
+
 def _is_one_value(inner: str) -> bool:
     return "," not in inner and ";" not in inner and not inner.strip().isalpha()
-
-
-def _encloses(text: str) -> bool:
-    opening, closing = text[0], OPENED[text[0]]
-    depth = 0
-    for place, sign in enumerate(text):
-        depth += (sign == opening) - (sign == closing)
-        if depth == 0:
-            return place == len(text) - 1
-    return False
 
 
 def squeezed(text: str) -> str:
