@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cotdata.manifest import Manifest
 
 CARD = "README.md"
-HUB_LICENSES = {"MIT": "mit", "Apache-2.0": "apache-2.0", "CC BY 4.0": "cc-by-4.0"}
+HUB_LICENSES = {"mit", "apache-2.0", "cc-by-4.0", "unknown"}
 SIZES = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
 
 
@@ -27,11 +27,16 @@ def card_of(manifest: Manifest) -> str:
     return environment.get_template("card.md.j2").render(
         m=manifest,
         configs=_configs(manifest),
-        licenses=[HUB_LICENSES.get(name, "other") for name in manifest.licenses],
+        licenses=sorted({hub_license(name) for name in manifest.licenses}),
         size=next((name for limit, name in SIZES if manifest.fates.written < limit), "1M<n<10M"),
         columns=COLUMNS[manifest.kind],
         commands=[step.command for step in manifest.lineage()],
     )
+
+
+def hub_license(name: str) -> str:
+    slug = name.lower().replace(" ", "-")
+    return slug if slug in HUB_LICENSES else "other"
 
 
 def _configs(manifest: Manifest) -> dict[str, list[tuple[str, str]]]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -45,6 +45,10 @@ DryRun = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the path.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
+Sandbox = Annotated[
+    Literal["auto", "require-full", "unsafe-none"],
+    typer.Option(help="Isolation of code: auto is the best that this machine has, or refusal."),
+]
 AcceptFailed = Annotated[
     bool,
     typer.Option(

@@ -240,8 +240,8 @@ def _run(job: Job[O]) -> list[Finished]:
             say(f"{job.stage.name}: interrupted, {done:,} rows are done; the same command goes on")
             raise
         work.forget()
-    for done in finished:
-        job.say(done.manifest.fates.line())
+    for written in finished:
+        job.say(written.manifest.fates.line())
     return finished
 
 

@@ -3,6 +3,7 @@
     for candidate, verdict in verify_all(candidates, workers=2): ...
 
 Order is kept. A machine fault is no verdict: it comes out as the error itself.
+Where code cannot be isolated at all, `prepare` refuses before the first trace.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from cotdata.errors import EngineError
+from cotdata.errors import EngineError, SandboxError
+from cotdata.sandbox.pool import configure
+from cotdata.sandbox.probe import Policy
 from cotdata.schema import Row
 from cotdata.tasks import Task, get_task
 from cotdata.verdicts import Verdict
@@ -30,13 +33,23 @@ class Candidate:
     part: int = 0
 
 
-Judgement = Verdict | EngineError
+Fault = EngineError | SandboxError
+Judgement = Verdict | Fault
+
+
+def prepare(tasks: Iterable[str], *, sandbox: Policy, workers: int) -> tuple[str, ...]:
+    """What the verdicts on these tasks depend on: the rules and the sandbox's level."""
+    found = [get_task(name) for name in sorted(tasks)]
+    rules = [task.verifier for task in found]
+    if any(task.runs_code for task in found):
+        rules.append(f"sandbox={configure(policy=sandbox, num_workers=workers)}")
+    return tuple(rules)
 
 
 def judge(task: Task, candidate: Candidate) -> Judgement:
     try:
         return task.verify(candidate.row, candidate.trace, candidate.finish_reason)
-    except EngineError as fault:
+    except (EngineError, SandboxError) as fault:
         return fault
 
 

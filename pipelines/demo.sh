@@ -10,8 +10,8 @@ set -euo pipefail
 run=${RUN:-runs/demo}
 model=${MODEL:-models/smollm2}
 case ${DEMO_SIZE:-full} in
-    full) problems=900 arm=450 held_out=150 epochs=2 ;;
-    tiny) problems=260 arm=110 held_out=40 epochs=1 ;;
+    full) problems=520 arm=260 held_out=100 ;;
+    tiny) problems=200 arm=90 held_out=40 ;;
     *) echo "DEMO_SIZE is full or tiny" >&2; exit 2 ;;
 esac
 
@@ -23,15 +23,15 @@ test=$(cotdata ingest "countdown:n=$held_out,numbers=2,max=50,split=test" -o "$r
 
 # Arm H: a solver's traces. Arms G and W: what the untouched model writes itself.
 solver=$(cotdata human "$train" -o "$run/solver")
-raw=$(cotdata sample "$train" --model "$model" --shots 4 --max-tokens 48 -o "$run/raw")
+raw=$(cotdata sample "$train" --model "$model" --shots 3 --style plain --max-tokens 40 -o "$run/raw")
 verified=$(cotdata verify "$raw" -o "$run/verified")
 cotdata filter "$verified" --verdict correct -o "$run/G" || [ $? = 3 ]
 wrong=$(cotdata filter "$verified" --verdict wrong --rows "$arm" -o "$run/W")
 right=$(cotdata filter "$solver" --rows "$arm" -o "$run/H")
 
 # One student for each arm, from the same start, on as many traces.
-student_h=$(cotdata train "$right" --student "$model" --epochs "$epochs" --lr 1e-4 -o "$run/student-H")
-student_w=$(cotdata train "$wrong" --student "$model" --epochs "$epochs" --lr 1e-4 -o "$run/student-W")
+student_h=$(cotdata train "$right" --student "$model" --lr 1e-4 -o "$run/student-H")
+student_w=$(cotdata train "$wrong" --student "$model" --lr 1e-4 -o "$run/student-W")
 
 # The untouched model and both students on held-out problems.
 results=()

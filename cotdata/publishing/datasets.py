@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cotdata.cards import HUB_LICENSES, SIZES
+from cotdata.cards import SIZES, hub_license
 from cotdata.errors import InputError, UsageError
 from cotdata.publishing import Bundle
 from cotdata.publishing.cards import Card, render
@@ -103,7 +103,7 @@ def _meta(datasets: Mapping[str, Dataset], configs: list[Config], repo: str) -> 
     total = sum(sum(config.splits.values()) for config in configs if config.name in datasets)
     found = {
         "pretty_name": repo.partition("/")[2],
-        "license": sorted({HUB_LICENSES.get(name, "other") for name in licenses}),
+        "license": sorted({hub_license(name) for name in licenses}),
         "language": ["en"],
         "task_categories": ["text-generation"],
         "size_categories": [next((name for limit, name in SIZES if total < limit), "1M<n<10M")],

@@ -21,7 +21,7 @@ import typer
 from cotdata import options as opt
 from cotdata.command import new_app, print_result
 from cotdata.engines import default_engine, engine_options, engine_spec
-from cotdata.errors import EngineError, UsageError
+from cotdata.errors import UsageError
 from cotdata.journal import Outcome, failed, passed
 from cotdata.modelref import model_ref
 from cotdata.progress import say
@@ -38,9 +38,8 @@ from cotdata.sampling import (
 )  # fmt: skip
 from cotdata.schema import Row
 from cotdata.store import Dataset, open_dataset
-from cotdata.tasks import verifiers
-from cotdata.verdicts import VERDICT_COLUMNS, verdict_columns
-from cotdata.verifying import Candidate, default_workers, verify_all
+from cotdata.verdicts import VERDICT_COLUMNS, Verdict, verdict_columns
+from cotdata.verifying import Candidate, default_workers, prepare, verify_all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,10 +78,10 @@ def run(
 
     for candidate, judgement in verify_all(candidates(), workers=options.workers):
         key, part = candidate.key, candidate.part
-        if isinstance(judgement, EngineError):
+        if isinstance(judgement, Verdict):
+            yield passed(key, columns.pop((key, part)) | verdict_columns(judgement), part=part)
+        else:
             lost.append(failed(key, "machine_fault", str(judgement), part=part))
-            continue
-        yield passed(key, columns.pop((key, part)) | verdict_columns(judgement), part=part)
     yield from lost
 
 
@@ -119,6 +118,7 @@ def eval(
     fail_under: float | None = typer.Option(
         None, min=0.0, max=1.0, help="Exit status 3 if the accuracy on a set is lower."
     ),
+    sandbox: opt.Sandbox = "auto",
     seed: opt.Seed = 0,
     limit: opt.Limit = None,
     accept_failed: opt.AcceptFailed = False,
@@ -143,8 +143,8 @@ def eval(
             options = Options(
                 model=ref.name, engine=engine, style=plan.style, shots=shots, n=n,
                 max_tokens=max_tokens, temperature=temperature, top_p=top_p, seed=seed,
-                verifiers=verifiers(dataset.tasks()), engine_option=tuple(engine_option),
-                workers=workers,
+                verifiers=prepare(dataset.tasks(), sandbox=sandbox, workers=workers),
+                engine_option=tuple(engine_option), workers=workers,
             )  # fmt: skip
             flags = opt.RunFlags(
                 out=_out_for(out, place, len(on)), limit=limit, dry_run=dry_run, as_json=as_json,

@@ -21,13 +21,15 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import finish, new_app
-from cotdata.errors import EngineError, InputError, UsageError
+from cotdata.errors import InputError, UsageError
 from cotdata.journal import Outcome, failed, passed, rejected
 from cotdata.rawrows import RawRows, open_raw
 from cotdata.runner import Stage, run_stage
 from cotdata.schema import COLUMNS, Row, RowKind, problem_id, project, trace_id
 from cotdata.tasks import get_task
-from cotdata.verifying import Candidate, Judgement, default_workers, verify_all
+from cotdata.tasks.mbpp import show_tests
+from cotdata.verdicts import Verdict
+from cotdata.verifying import Candidate, Judgement, default_workers, prepare, verify_all
 
 Origin = Literal["human", "model"]
 TRACE_INPUTS = ("trace", "finish_reason", "reasoning")
@@ -44,6 +46,7 @@ class Options:
     check_gold: bool = True
     source: str = opt.derived("")
     source_split: str = opt.derived("train")
+    verifiers: tuple[str, ...] = opt.derived(())
     workers: int = opt.execution(1)
 
 
@@ -76,7 +79,7 @@ def _settled(rows: Iterator[tuple[str, Row]], options: Options) -> Iterator[Outc
 
 
 def _gold_outcome(gold: Candidate, judgement: Judgement) -> Outcome:
-    if isinstance(judgement, EngineError):
+    if not isinstance(judgement, Verdict):
         return failed(gold.key, "machine_fault", str(judgement))
     if judgement.correct:
         return passed(gold.key, gold.row)
@@ -108,18 +111,10 @@ def to_row(raw: Row, raw_id: str, options: Options) -> Row:
     row["source"] = options.source
     row["source_id"] = str(parsed.get("source_id") or raw_id)
     row["license"] = options.license
-    row = _with_shown_tests(row, options.show_tests)
+    if options.show_tests:
+        row = show_tests(row, options.show_tests)
     row["problem_id"] = problem_id(options.task, task.identity(row))
     return row if "trace" not in raw else _with_trace(row, raw, options)
-
-
-def _with_shown_tests(row: Row, count: int) -> Row:
-    tests = row["tests"] or []
-    if not count or not tests:
-        return row
-    if len(tests) <= count:
-        raise InputError(f"the row has {len(tests)} tests; none would be left to decide")
-    return {**row, "shown_tests": tests[:count], "tests": tests[count:]}
 
 
 def _with_trace(row: Row, raw: Row, options: Options) -> Row:
@@ -201,11 +196,12 @@ def ingest(
     split: str | None = typer.Option(None, help="Split to load or to write; read off the name."),
     license: str | None = typer.Option(None, help="Licence of a local file's rows."),
     origin: Origin = typer.Option("model", help="Who wrote the traces, if the source holds any."),
-    show_tests: int = typer.Option(
-        0, min=0, help="Code: show the first K assertions; they do not count for the verdict."
+    show_tests_: int = typer.Option(
+        0, "--show-tests", min=0, help="Code: show the first K assertions, which then do not count."
     ),
     check_gold: bool = typer.Option(True, help="Verify every gold answer; reject those that fail."),
     workers: int = typer.Option(default_workers(), min=1, help="Gold checks at once."),
+    sandbox: opt.Sandbox = "auto",
     limit: opt.Limit = None,
     accept_failed: opt.AcceptFailed = False,
     dry_run: opt.DryRun = False,
@@ -219,9 +215,10 @@ def ingest(
     )  # fmt: skip
     name = task or source.partition(":")[0]
     raw = open_raw(source, get_task(name), split)
+    rules = prepare([name], sandbox=sandbox, workers=workers) if check_gold else ()
     options = Options(
         task=name, map=tuple(map), split=split, license=license or raw.license, origin=origin,
-        show_tests=show_tests, check_gold=check_gold, source=raw.name,
-        source_split=raw.split, workers=workers,
+        show_tests=show_tests_, check_gold=check_gold, source=raw.name,
+        source_split=raw.split, verifiers=rules, workers=workers,
     )  # fmt: skip
     finish(run_stage(stage_for(raw, options), raw, options, flags), flags)

@@ -19,15 +19,14 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import finish, new_app
-from cotdata.errors import EngineError
 from cotdata.journal import Outcome, failed, passed
 from cotdata.progress import say
 from cotdata.runner import Stage, run_stage
 from cotdata.schema import PROBLEM_COLUMNS, Row
 from cotdata.store import Dataset, open_dataset
-from cotdata.tasks import get_task, verifiers
-from cotdata.verdicts import VERDICT_COLUMNS, verdict_columns
-from cotdata.verifying import Candidate, Judgement, default_workers, verify_all
+from cotdata.tasks import get_task
+from cotdata.verdicts import VERDICT_COLUMNS, Verdict, verdict_columns
+from cotdata.verifying import Candidate, Judgement, default_workers, prepare, verify_all
 
 # The problem in full: which columns decide a verdict is the task's own affair.
 READS = (*(column.name for column in PROBLEM_COLUMNS), "trace", "finish_reason")
@@ -52,9 +51,9 @@ def run(batches: Iterator[pa.RecordBatch], options: Options) -> Iterator[Outcome
 
 
 def _outcome(row_id: str, judgement: Judgement) -> Outcome:
-    if isinstance(judgement, EngineError):
-        return failed(row_id, "machine_fault", str(judgement))
-    return passed(row_id, verdict_columns(judgement))
+    if isinstance(judgement, Verdict):
+        return passed(row_id, verdict_columns(judgement))
+    return failed(row_id, "machine_fault", str(judgement))
 
 
 def preview(row: Row, options: Options) -> str:
@@ -80,6 +79,7 @@ def verify(
     source: opt.Input,
     out: opt.Out = None,
     workers: int = typer.Option(default_workers(), min=1, help="Checks at once."),
+    sandbox: opt.Sandbox = "auto",
     limit: opt.Limit = None,
     accept_failed: opt.AcceptFailed = False,
     dry_run: opt.DryRun = False,
@@ -92,7 +92,8 @@ def verify(
         accept_failed=accept_failed,
     )  # fmt: skip
     dataset = open_dataset(opt.resolve_input(source), kind="trace")
-    options = Options(verifiers=verifiers(dataset.tasks()), workers=workers)
+    rules = prepare(dataset.tasks(), sandbox=sandbox, workers=workers)
+    options = Options(verifiers=rules, workers=workers)
     done = run_stage(STAGE, dataset, options, flags)
     if done is not None:
         say(_table(Dataset(done.location, done.manifest)), quiet=quiet)

@@ -7,7 +7,7 @@
 One file per task; it exports TASK and its name is the file's name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -52,7 +52,8 @@ class Task:
     `question` is the problem as it is posed, `instruction` asks for reasoning and
     the answer's form. `human_trace` is the reference solution written as a trace,
     None where there is none. `verify` may be called from any thread; with
-    `waits` it mostly waits for a worker process, so callers run several at once.
+    `waits` it mostly waits for a worker process, so callers run several at once;
+    with `runs_code` that process is a sandbox.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Task:
     shots: tuple[Shot, ...]
     source: HubSource | None = None
     waits: bool = False
+    runs_code: bool = False
     identity: Callable[[Row], tuple[object, ...]] = _problem_text
 
 
@@ -75,8 +77,3 @@ def task_names() -> list[str]:
 
 def get_task(name: str) -> Task:
     return cast(Task, load_plugin("task", name))
-
-
-def verifiers(tasks: Iterable[str]) -> tuple[str, ...]:
-    """The rules in force for these tasks: new rules make a new run."""
-    return tuple(get_task(name).verifier for name in sorted(tasks))

@@ -194,6 +194,7 @@ TASK = Task(
         splits=("train", "test", "validation", "prompt"),
     ),
     waits=True,
+    runs_code=True,
     # Three texts of the published set stand for two problems each.
     identity=lambda row: (row["problem"], *(row["shown_tests"] or ()), *(row["tests"] or ())),
 )
