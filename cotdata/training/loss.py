@@ -29,15 +29,15 @@ def completion_loss(model: Any, inputs: dict[str, Any], labels: torch.Tensor) ->
     hidden = hidden_states(causal.base_model, inputs, start)[:, :-1]
     targets = labels[:, start + 1 :]
     trained = targets != IGNORED
-    return summed_nll(causal.get_output_embeddings(), hidden[trained], targets[trained])
+    return token_nll(causal.get_output_embeddings(), hidden[trained], targets[trained]).sum()
 
 
-def summed_nll(head: Any, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def token_nll(head: Any, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Of each target, in float32 whatever the model computes in."""
     parts = zip(hidden.split(HEAD_CHUNK), targets.split(HEAD_CHUNK), strict=True)
-    losses = [
-        F.cross_entropy(head(part).float(), wanted, reduction="sum") for part, wanted in parts
-    ]
-    return torch.stack(losses).sum()
+    return torch.cat(
+        [F.cross_entropy(head(part).float(), wanted, reduction="none") for part, wanted in parts]
+    )
 
 
 def hidden_states(backbone: Any, inputs: dict[str, Any], start: int) -> torch.Tensor:
