@@ -95,3 +95,12 @@ def test_the_examples_of_one_step_go_by_length():
     order = list(StepSampler(lengths, num_in_step=3, seed=0))
     for step in (order[:3], order[3:]):
         assert step == sorted(step, key=lengths.__getitem__)
+
+
+def test_chunks_of_the_output_layer_change_neither_loss_nor_gradient(place, monkeypatch):
+    model = AutoModelForCausalLM.from_pretrained(place)
+    inputs, labels = padded(examples_of(place, range(4)))
+    whole = gradients(model, completion_loss(model, inputs, labels))
+    monkeypatch.setattr("cotdata.training.loss.HEAD_CHUNK", 7)
+    chunked = gradients(model, completion_loss(model, inputs, labels))
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(whole, chunked, strict=True))

@@ -100,6 +100,7 @@ def make_student(folder: Path, family: Family = FAMILIES[0], *, dtype: str = "fl
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     tokenizer = make_tokenizer(family)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 from cotdata.training.examples import IGNORED
 
@@ -33,11 +34,22 @@ def completion_loss(model: Any, inputs: dict[str, Any], labels: torch.Tensor) ->
 
 
 def token_nll(head: Any, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Of each target, in float32 whatever the model computes in."""
-    parts = zip(hidden.split(HEAD_CHUNK), targets.split(HEAD_CHUNK), strict=True)
-    return torch.cat(
-        [F.cross_entropy(head(part).float(), wanted, reduction="none") for part, wanted in parts]
-    )
+    """Of each target, in float32 whatever the model computes in.
+
+    With several chunks their logits are computed again in the backward pass,
+    since keeping those of all chunks would undo the chunking.
+    """
+    parts = list(zip(hidden.split(HEAD_CHUNK), targets.split(HEAD_CHUNK), strict=True))
+    if len(parts) == 1 or not torch.is_grad_enabled():
+        return torch.cat([_chunk_nll(head, part, wanted) for part, wanted in parts])
+    chunks = [
+        checkpoint(_chunk_nll, head, part, wanted, use_reentrant=False) for part, wanted in parts
+    ]
+    return torch.cat(chunks)
+
+
+def _chunk_nll(head: Any, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(head(hidden).float(), targets, reduction="none")
 
 
 def hidden_states(backbone: Any, inputs: dict[str, Any], start: int) -> torch.Tensor:

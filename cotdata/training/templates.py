@@ -5,7 +5,7 @@ for kind, level, about in template_findings(tokenizer, "chat", [2]): ...
 
 from __future__ import annotations
 
-import os
+import itertools
 from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
@@ -60,11 +60,17 @@ def inserted_text(tokenizer: Any) -> str:
     one = rendered(tokenizer, [("user", ASKED)])
     two = rendered(tokenizer, [("user", "first"), ("assistant", SAID), ("user", ASKED)])
     before = one.partition(ASKED)[0]
-    mark = os.path.commonprefix([before[::-1], two.partition(SAID)[2].partition(ASKED)[0][::-1]])
-    inserted = before.removesuffix(mark[::-1])
+    mark = common_ending(before, two.partition(SAID)[2].partition(ASKED)[0])
+    inserted = before.removesuffix(mark)
     for token in tokenizer.added_tokens_decoder.values():
         inserted = inserted.replace(token.content, "\n") if token.special else inserted
     return " ".join(inserted.split()).removeprefix("system").strip()
+
+
+def common_ending(left: str, right: str) -> str:
+    pairs = zip(reversed(left), reversed(right), strict=False)
+    length = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return left[len(left) - length :]
 
 
 def rendered_turn(tokenizer: Any) -> str:
