@@ -24,6 +24,7 @@ STAGES = {
     "ingest": "Read problems (or traces) from the Hub, a file, or a generator.",
     "human": "Turn reference solutions into traces.",
     "sample": "Sample traces from a model.",
+    "paraphrase": "Say traces again in a model's words, and keep what says the same.",
     "verify": "Give every trace a verdict.",
     "filter": "Keep the traces that meet all conditions.",
     "match": "Bring arms to the same problems, rows and tokens.",

@@ -28,7 +28,9 @@ def test_the_pipe_with_a_model_runs(tmp_path: Path, smollm2: Path) -> None:
         pytest.skip("no ../shared/data here")
     script = next(block for block in BLOCKS if "cotdata model import" in block)
     script = script.replace("models/smollm2", str(smollm2)).replace("gsm8k_train.jsonl", str(data))
-    script = script.replace("--limit 64", "--limit 8").replace("--max-tokens 160", "--max-tokens 24")
+    script = script.replace("--limit 64", "--limit 8").replace(
+        "--max-tokens 160", "--max-tokens 24"
+    )
     script = script.replace("--student", "--max-steps 1 --student")
     script = script.replace("--on d/test", "--on d/test --limit 2 --max-tokens 16")
     test = f"cotdata ingest {SHARED}/data/gsm8k_test.jsonl --task gsm8k --limit 8 -o d/test"
@@ -37,4 +39,3 @@ def test_the_pipe_with_a_model_runs(tmp_path: Path, smollm2: Path) -> None:
     ran = bash(f"set -e; {test}\n{script}", tmp_path)
     assert ran.code == 0, ran.err[-3000:]
     assert (tmp_path / "report.html").stat().st_size > 10_000
-
