@@ -27,7 +27,8 @@ def test_the_pipe_with_a_model_runs(tmp_path: Path, smollm2: Path) -> None:
     if not data.exists():
         pytest.skip("no ../shared/data here")
     script = next(block for block in BLOCKS if "cotdata model import" in block)
-    script = script.replace("models/smollm2", str(smollm2)).replace("gsm8k_train.jsonl", str(data))
+    script = script.replace("models/smollm2", str(smollm2))
+    script = script.replace("gsm8k_train.jsonl", str(data))
     script = script.replace("--limit 64", "--limit 8").replace(
         "--max-tokens 160", "--max-tokens 24"
     )
