@@ -1,4 +1,4 @@
-"""A random Llama of two layers with a byte tokenizer: a real checkpoint in a second."""
+"""A random Llama of two layers that speaks ASCII: a real checkpoint in a second."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTEXT = 128
 
 
 def tiny_model(folder: Path, *, chat: bool = True) -> Path:
-    tokenizer = byte_tokenizer()
+    tokenizer = letter_tokenizer()
     tokenizer.chat_template = CHAT if chat else None
     tokenizer.save_pretrained(folder)
     set_seed(0)
@@ -29,8 +29,9 @@ def tiny_model(folder: Path, *, chat: bool = True) -> Path:
     return folder
 
 
-def byte_tokenizer() -> PreTrainedTokenizerFast:
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+def letter_tokenizer() -> PreTrainedTokenizerFast:
+    """A token for each printable character, the blank and the new line."""
+    letters = [*(chr(number) for number in range(33, 127)), "Ġ", "Ċ"]
     vocabulary = {letter: number for number, letter in enumerate(letters)}
     raw = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
