@@ -40,7 +40,7 @@ PRINTED = re.compile(rf"\s*\\?\$?\s*({DIGITS})")
 FLOAT_TAIL = 9
 NEAR = Fraction(1, 10**9)
 ROUGHLY = Fraction(1, 100)
-SAYS = ("is", "are", "equals", "equal", "was")
+SAYS = ("equals", "equal", "is", "are", "was")
 COMPARED = re.compile("more|less|fewer|times|percent|short|above|below|higher|lower|greater")
 MODULAR = re.compile(r"\bdigits?\b|\bmod|\\p?mod|\bremainder|\bcongruen|\bbase\b|_\d|_\{\d")
 LEFT_OVER = re.compile("r|remainder|mod|modulo|left|over")
@@ -167,8 +167,9 @@ def _equation(
 
 def _visible(text: str, skipped: list[str]) -> Iterator[Equation]:
     found = tokens(text)
+    says = SAYS if any(token.kind == "%" for token in found) else SAYS[:2]
     for place, token in enumerate(found):
-        if token.kind != "=" and token.word not in SAYS:
+        if token.kind != "=" and token.word not in says:
             continue
         try:
             yield _read(text, found, place)
@@ -345,6 +346,8 @@ def _judged(sides: _Sides, left: Calculation, right: Calculation) -> tuple[StepV
         return "true", ""
     if reason := _doubt(sides, left, right):
         return "skip", reason
+    if _is_whole_part(left, right):
+        return "skip", "perhaps a whole part"
     if _is_rounded(left, right):
         return "rounded", ""
     if right.operators and _starts_with(right, left):
@@ -439,13 +442,19 @@ def _goes_on(sides: _Sides, right: Calculation, *, is_divided: bool) -> str | No
         return "perhaps a thousands comma" if re.fullmatch(r"\d{3}", digits) else None
     for steps in range(1 + MAX_WORDS):
         token = sides.after(right.stop, steps)
-        if token.kind == "number" and steps and (right.units or steps < 3):
+        follows = sides.after(right.stop, steps + 1).kind
+        if token.kind == "number" and steps and follows not in ("operator", "="):
             return "the right side has a second part"
         if token.kind != "word" or (token.word in FUNCTION_WORDS and token.word != "and"):
             return None
         if is_divided and LEFT_OVER.fullmatch(token.word):
             return "a remainder"
     return None
+
+
+def _is_whole_part(left: Calculation, right: Calculation) -> bool:
+    is_whole = right.is_single and not right.has_decimal and right.value.denominator == 1
+    return left.has_division and is_whole and abs(Fraction(left.value) - right.value) < 1
 
 
 def _is_rounded(left: Calculation, right: Calculation) -> bool:
@@ -478,8 +487,6 @@ def _late_doubt(sides: _Sides, left: Calculation, right: Calculation) -> str | N
     """Differences of a kind that people make on purpose."""
     is_inexact = left.has_division or left.has_decimal or left.has_percent
     difference = abs(Fraction(left.value) - right.value)
-    if left.has_division and right.value.denominator == 1 and difference < 1:
-        return "perhaps a whole part"
     is_rough = difference <= abs(Fraction(left.value)) * ROUGHLY
     if (right.operators or right.has_percent) and is_inexact and is_rough:
         return "perhaps rounded before"

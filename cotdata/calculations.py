@@ -140,9 +140,9 @@ def _join(reader: _Reader) -> Token:
 def _product(reader: _Reader) -> Pair:
     value, top = _signed(reader)
     bottom: Number = 1
-    slashes, last = 0, ""
+    slashes, last, before = 0, "", ""
     while True:
-        token = reader.peek()
+        token, before = reader.peek(), last
         if token.kind == "operator" and token.word in "*/":
             last = _join(reader).word
         elif token.kind == "of":
@@ -157,9 +157,9 @@ def _product(reader: _Reader) -> Pair:
             return value, top / _nonzero(bottom) if bottom != 1 else top
         right, right_other = _signed(reader)
         if last == "/":
-            slashes += 1
+            slashes = 1
             reader.has_division = True
-            reader.has_slash_chain = reader.has_slash_chain or slashes > 1
+            reader.has_slash_chain = reader.has_slash_chain or before == "/"
             value = _divided(value, right)
             bottom = _divided(right_other, 1) if bottom == 1 else _divided(bottom, right_other)
         elif slashes:

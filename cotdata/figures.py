@@ -9,8 +9,8 @@ currency stand outside it. Digits glued to letters, clock times and broken group
 """
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 Number = int | Fraction
 
@@ -20,8 +20,7 @@ GROUPING = str.maketrans("", "", ",{}\\!")
 MAX_DIGITS = 60
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """`places` counts the decimals printed."""
 
     start: int
@@ -31,12 +30,17 @@ class Figure:
 
 
 def figure(text: str, start: int, end: int) -> Figure:
-    whole, _, decimals = text[start:end].translate(GROUPING).partition(".")
-    places = len(decimals)
-    value: Number = int(whole or "0")
-    if places:
-        value = Fraction(int(whole + decimals), 10**places)
-    return Figure(start=start, end=end, value=value, places=places)
+    return Figure(start, end, *read(text[start:end]))
+
+
+def read(digits: str) -> tuple[Number, int]:
+    """The value, and how many decimals are printed."""
+    if digits.isdigit():
+        return int(digits), 0
+    whole, _, decimals = digits.translate(GROUPING).partition(".")
+    if not decimals:
+        return int(whole), 0
+    return Fraction(int(whole + decimals), 10 ** len(decimals)), len(decimals)
 
 
 def figures(text: str) -> list[Figure]:

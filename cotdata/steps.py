@@ -184,7 +184,7 @@ def _rows(trace: str, piece: Piece, kept: list[Kept]) -> Iterator[Piece]:
 
 def _countdown(trace: str) -> Iterator[Piece]:
     tag = None
-    for tag in TAG.finditer(trace):
+    for tag in TAG.finditer(trace):  # noqa: B007 - the last one
         pass
     if tag is None:
         yield from _untagged_countdown(trace)

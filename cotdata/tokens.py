@@ -12,19 +12,19 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from cotdata.figures import DIGITS, MAX_DIGITS, Figure, Number, figure
+from cotdata.figures import DIGITS, MAX_DIGITS, Figure, Number, read
 from cotdata.units import DETERMINERS, SUFFIX
 
 TOKEN = re.compile(
-    rf"""
-    (?P<skip>[ \t\r~]+|<<[^<>\n]*>>|&(?=\s*=)|(?<==)\s*&|\*\*(?![\d( ])|(?<![\d)])\*\*|\\[,!;:\s()\[\]]
+    rf"""[ \t\r~]*+(?:
+    (?P<skip><<[^<>\n]*>>|&(?=\s*=)|(?<==)\s*&|\*\*(?![\d( ])|(?<![\d)])\*\*|\\[,!;:\s()\[\]]
         |\\(?:left|right|[bB]ig+[lr]?|displaystyle|f?box(?:ed)?|q?quad)(?![a-zA-Z])|(?<=\d),\\!)
   | (?P<bullet>(?:^|(?<=\n))(?:[*•]\s+|\d{{1,2}}[.)][ \t]+(?=\S)|\**[Ss]tep[ ]\d+\**\s*[:.)]\**))
   | (?P<money>\\?\$|[€£¥])
   | (?P<stop>\\\\(?:\[[^\]]*\])?|\n|&|[.](?!\d)|[,;:?!—]|\\(?:text)?(?:bf|it)\b)
   | (?P<text>\\(?:text\w*|mbox|mathrm)\s*\{{[^{{}}]*\}})
   | (?P<degree>\^\s*\{{?\s*\\circ\s*\}}?|°)
-  | \\[dtc]?frac\s*(?P<top>\d)\s*(?P<bottom>[1-9])(?!\d)
+  | (?P<short>\\[dtc]?frac)\s*(?P<top>\d)\s*(?P<bottom>[1-9])(?!\d)
   | (?P<frac>\\[dtc]?frac(?![a-zA-Z]))
   | (?P<times>\\(?:times|cdot|ast)(?![a-zA-Z])|[×✕·⋅∙]|(?<=[\d)\s%])[xX](?=\s*[$(]?\s*\.?\d)
         |(?<=\s)[xX](?=\s+[$(]?\\?[\d.(]))
@@ -41,7 +41,7 @@ TOKEN = re.compile(
   | (?P<operator>[-−–+*/^])
   | (?P<open>[(\[{{])
   | (?P<close>[)\]}}])
-  | (?P<other>.)
+  | (?P<other>.))
     """,
     re.VERBOSE,
 )
@@ -63,7 +63,7 @@ class Token(NamedTuple):
 
     @property
     def figure(self) -> Figure:
-        return Figure(start=self.start, end=self.end, value=self.value, places=self.places)
+        return Figure(self.start, self.end, self.value, self.places)
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
@@ -77,6 +77,7 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
     return found
 
 
+SKIPPED = ("skip", "money")
 SIMPLE = {
     "bullet": "stop", "stop": "stop", "frac": "frac", "percent": "%", "odd": "name",
     "relation": "name", "equals": "=", "open": "(", "close": ")", "other": "name",
@@ -84,19 +85,24 @@ SIMPLE = {
 
 
 def _token(text: str, match: re.Match[str], found: list[Token]) -> Token | None:
-    name, start, end = match.lastgroup or "", match.start(), match.end()
-    if name in ("skip", "money"):
+    name = match.lastgroup or ""
+    start, end = match.span(name)
+    if name in SKIPPED:
         return None
+    if name in SIMPLE:
+        return Token(SIMPLE[name], start, end, text[start:end])
     if name == "number":
         return _number(text, start, end)
     if name == "word":
         is_glued = bool(found) and found[-1].end == start and found[-1].kind == ")"
-        is_letter = end - start == 1 and match[0] not in "aAIi"
-        return Token("name" if is_letter or is_glued else "word", start, end, match[0].lower())
+        is_letter = end - start == 1 and text[start] not in "aAIi"
+        return Token(
+            "name" if is_letter or is_glued else "word", start, end, text[start:end].lower()
+        )
     if name == "spoken":
-        return Token("operator", start, end, SPOKEN[match[0][:3]])
+        return Token("operator", start, end, SPOKEN[text[start : start + 3]])
     if name == "operator":
-        return Token("operator", start, end, MINUS.get(match[0], match[0]))
+        return Token("operator", start, end, MINUS.get(text[start], text[start]))
     if name == "bottom":
         return Token(
             "number", start, end, "", Fraction(int(match["top"]), int(match["bottom"])), -1
@@ -105,9 +111,7 @@ def _token(text: str, match: re.Match[str], found: list[Token]) -> Token | None:
         return Token("of" if _is_share(found) else "word", start, end, "of")
     if name in ("times", "divided"):
         return Token("operator", start, end, "*" if name == "times" else "/")
-    if name in ("text", "degree", "hyphened"):
-        return _wording(match[0], start, end, name)
-    return Token(SIMPLE[name], start, end, match[0])
+    return _wording(text[start:end], start, end, name)
 
 
 def _number(text: str, start: int, end: int) -> Token:
@@ -119,8 +123,7 @@ def _number(text: str, start: int, end: int) -> Token:
         return Token("name", start, tail.end() if tail else end)
     if end - start > MAX_DIGITS or (start and text[start - 1] in "_"):
         return Token("name", start, end)
-    read = figure(text, start, end)
-    return Token("number", start, end, "", read.value, read.places)
+    return Token("number", start, end, "", *read(text[start:end]))
 
 
 def _wording(written: str, start: int, end: int, name: str) -> Token:

@@ -13,8 +13,8 @@ FAMILIES = {
     "money": "dollar cent penny pennies nickel dime quarter buck euro",
     "length": "inch inches foot feet yard mile meter metre kilometer kilometre cm mm km"
     " centimeter centimetre",
-    "amount": "cup ounce pint quart gallon tablespoon teaspoon pound lb oz gram kg kilogram mg liter"
-    " litre milliliter ml ton",
+    "amount": "cup ounce pint quart gallon tablespoon teaspoon pound lb oz gram kg kilogram mg"
+    " liter litre milliliter ml ton",
     "number": "dozen pair score gross",
 }
 # Ratios between units of a family: an equation off by one of them may be a conversion.
