@@ -213,7 +213,7 @@ PHRASE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 LEAD = re.compile(
-    r"(?:[\s:：*_`>~≈]|(?:approximately|about|simply|just|therefore|thus|exactly)\b)*"
+    r"(?:[\s:：*_`>~≈,]|(?:approximately|about|simply|just|therefore|thus|exactly)\b)*"
 )
 MATH = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 SENTENCE_END = re.compile(

@@ -9,6 +9,7 @@ cost little; a fault of the checker is the one outcome that is not kept.
 
 import functools
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from cotdata import mathpool
 from cotdata.answers import Located, Missing, locate
@@ -18,6 +19,8 @@ from cotdata.guards import too_complex
 from cotdata.notation import canonical
 from cotdata.references import read_reference
 from cotdata.verdicts import Verdict, VerdictName
+
+CHECKER = f"math-verify/{version('math-verify')}"
 
 
 @dataclass(frozen=True, slots=True)

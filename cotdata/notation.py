@@ -71,6 +71,7 @@ SYNONYMS = (
     (re.compile(r"\{?(\w+)\s*\\choose\s*(\w+)\}?"), r"\\binom{\1}{\2}"),
     (re.compile(r"\\varnothing|\\text\{\s*(?:empty set)\s*\}"), r"\\emptyset"),
 )
+CALCULATOR_MARK = re.compile(r"<<[^<>]*>>")
 NUMBER_IN_TEXT = re.compile(r"\\text\{([^{}]*\d[^{}]*)\}")
 MARKS = " \t\r\n,;:?*_`'\"~"
 OPENED = {"(": ")", "{": "}"}
@@ -105,6 +106,7 @@ def _vulgar(match: re.Match[str]) -> str:
 
 
 def _without_markup(text: str) -> str:
+    text = CALCULATOR_MARK.sub("", text)
     text = re.sub(r"\\?\$|(?<!\\)\\[()\[\]](?!\d+(?:pt|em|ex))", "", text)
     return text.strip("`").replace("\\textdollar", "")
 

@@ -33,13 +33,6 @@ MULTIPLES = {
     "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
 _MATH_WORDS = "and|or|pi|sqrt|sin|cos|tan|log|ln|exp|mod|frac|times|plus|minus|over|to|base|in|oo"
-UNIT = re.compile(
-    rf"""\s*(?:\\text\{{\s*(?P<text>[^{{}}\d=]*[a-zA-Z][^{{}}\d=]*)\}}
-    | \s(?P<words>(?!(?:{_MATH_WORDS})\b)[a-zA-Z]{{2,}}\.?(?:[\s/-][a-zA-Z]+\.?)*))
-    \s*(?:/\s*(?:\\text\{{[^{{}}]*\}}|[a-z]+))?\s*(?:\^\s*(?:\d|\{{\s*\d\s*\}}))?\s*
-    (?:\\text\{{[^{{}}\d]*\}})?""",
-    re.VERBOSE,
-)
 UNITS = {
     "s": "second sec s", "min": "minute min", "h": "hour hr h", "d": "day", "wk": "week wk",
     "mo": "month", "yr": "year yr", "mm": "millimeter millimetre mm",
@@ -51,6 +44,16 @@ UNITS = {
     "cent": "cent", "dollar": "dollar",
 }  # fmt: skip
 SHORT = {word: short for short, words in UNITS.items() for word in words.split()}
+_KNOWN = "|".join(word for word in SHORT if len(word) > 1)
+# Behind a space any word is a unit; without one, or as a single letter, only a known one.
+UNIT = re.compile(
+    rf"""\s*(?:\\text\{{\s*(?P<text>[^{{}}\d=]*[a-zA-Z][^{{}}\d=]*)\}}
+    | \s(?P<words>(?!(?:{_MATH_WORDS})\b)[a-zA-Z]{{2,}}\.?(?:[\s/-][a-zA-Z]+\.?)*)
+    | (?P<known>(?:{_KNOWN})s?\.?) | \s(?P<letter>[mgshl]))
+    \s*(?:/\s*(?:\\text\{{[^{{}}]*\}}|[a-z]+))?\s*(?:\^\s*(?:\d|\{{\s*\d\s*\}}))?\s*
+    (?:\\text\{{[^{{}}\d]*\}})?""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +87,8 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def _with_unit(value: Fraction, unit: re.Match[str]) -> Quantity:
-    words = (unit["text"] or unit["words"]).strip().lower().split()
+    named = unit["text"] or unit["words"] or unit["known"] or unit["letter"]
+    words = named.strip().lower().split()
     if words[0] in MULTIPLES:
         return Quantity(value=value * MULTIPLES[words[0]])
     return Quantity(value=value, unit=" ".join(words))

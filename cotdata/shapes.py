@@ -62,6 +62,7 @@ def _shape(text: str, depth: int) -> Shape:
         return Shape("value", text)
     return (
         _matrix(text, depth)
+        or _words(text, depth)
         or _several(text, depth)
         or _bracketed(text, depth)
         or _inequality(text)
@@ -102,6 +103,14 @@ def _matrix(text: str, depth: int) -> Shape | None:
 
 def _parts(pieces: list[str], depth: int) -> tuple[Shape, ...]:
     return tuple(_shape(piece, depth - 1) for piece in pieces)
+
+
+def _words(text: str, depth: int) -> Shape | None:
+    """A list inside one text command: each of its words is a text of its own."""
+    whole = re.fullmatch(r"\\text\{([^{}]*)\}", text)
+    pieces = _split(whole[1], "and", ",", ";") if whole else []
+    words = [rf"\text{{{piece.strip()}}}" for piece in pieces if piece.strip()]
+    return Shape("list", text, _parts(words, depth)) if 1 < len(words) <= MAX_PARTS else None
 
 
 def _several(text: str, depth: int) -> Shape | None:

@@ -11,18 +11,18 @@ Where answers stand and when two are equal is decided in `cotdata.answers` and
 import re
 
 from cotdata.errors import InputError
-from cotdata.mathverdict import judge_answer
+from cotdata.mathverdict import CHECKER, judge_answer
+from cotdata.notation import CALCULATOR_MARK
 from cotdata.references import read_reference, stated_reference
 from cotdata.schema import Row
 from cotdata.tasks import HubSource, Shot, Task
 from cotdata.verdicts import Verdict
 
-VERIFIER = "gsm8k/1 math-verify/0.9.0"
+VERIFIER = f"gsm8k/1 {CHECKER}"
 
 INSTRUCTION = (
     "Think about the problem step by step, then end with one line of this form: The answer is N."
 )
-CALCULATOR_MARK = re.compile(r"<<[^<>]*>>")
 ANSWER_LINE = re.compile(r"\s*^####[ \t]*(.*?)[ \t]*$\s*", re.MULTILINE)
 
 

@@ -10,13 +10,13 @@ column `answer`, else the last box of the solution; a row with neither is refuse
 """
 
 from cotdata.errors import InputError
-from cotdata.mathverdict import judge_answer
+from cotdata.mathverdict import CHECKER, judge_answer
 from cotdata.references import read_reference, stated_reference
 from cotdata.schema import Row
 from cotdata.tasks import HubSource, Shot, Task
 from cotdata.verdicts import Verdict
 
-VERIFIER = "math/1 math-verify/0.9.0"
+VERIFIER = f"math/1 {CHECKER}"
 
 INSTRUCTION = "Think about the problem step by step, then put the final answer in \\boxed{}."
 
