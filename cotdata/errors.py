@@ -12,6 +12,7 @@
     ├── EngineError         a model or server is gone: no row is to blame
     ├── SandboxError        code cannot be isolated here
     ├── HubError            the Hub refused, and says why
+    ├── GateFailed          3: what was checked is not fit to go on with
     └── PartialRun          4: some rows failed; the same command resumes
 
 Every error says what, where and how to go on. Bugs of our own are not in this
@@ -87,6 +88,10 @@ class SandboxError(CotdataError):
 
 class HubError(CotdataError):
     pass
+
+
+class GateFailed(CotdataError):
+    exit_code = 3
 
 
 class PartialRun(CotdataError):

@@ -47,7 +47,8 @@ def build_prompt(task: Task, row: Row, *, style: PromptStyle, num_shots: int) ->
 
 
 def _user(task: Task, question: str) -> Message:
-    return {"role": "user", "content": f"{question}\n\n{task.instruction}"}
+    # The instruction comes first: what all prompts begin with is computed once.
+    return {"role": "user", "content": f"{task.instruction}\n\n{question}"}
 
 
 def stop_texts(style: PromptStyle) -> tuple[str, ...]:

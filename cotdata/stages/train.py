@@ -5,6 +5,10 @@ is the one that `sample` and `eval` ask with, and the token that ends generation
 is learned. Nothing is cut: traces over --max-length are left out and counted.
 Interrupted training goes on from its last checkpoint with the same losses.
 
+Before the first step the traces are linted (`cotdata/training/lint.py`): errors
+stop the run with exit status 3, warnings are listed. --dry-run shows the findings,
+one example with its trained tokens marked, and what memory the run will take.
+
     cotdata train d/W --student models/smollm2 -o runs/student-W
 """
 
@@ -20,13 +24,14 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import new_app, print_result
-from cotdata.errors import OutputExists
+from cotdata.errors import GateFailed, OutputExists
 from cotdata.manifest import Fates, Step, merge_lineages, run_id
 from cotdata.modelref import ModelRef, folder_digest, model_ref
 from cotdata.progress import duration, say
 from cotdata.sampling import AskedStyle, asked_style
 from cotdata.schema import Row
 from cotdata.store import Dataset, open_dataset
+from cotdata.training.checks import lint, planned_memory
 from cotdata.training.lineage import read_lineage
 from cotdata.training.options import Batching, Method, TrainOptions, preset_options
 from cotdata.training.sft import TrainResult, finish_model, public_options, train_model
@@ -63,6 +68,9 @@ def train(
     trainer_option: list[str] = typer.Option(
         [], metavar="KEY=VALUE", help="Passed to TRL's SFTConfig."
     ),
+    held_out: list[str] = typer.Option(
+        [], metavar="DATASET", help="Problems of evaluation: none may be among the traces."
+    ),
     seed: int | None = typer.Option(None, help="Seed of order and adapters; default 0."),
     limit: opt.Limit = None,
     dry_run: opt.DryRun = False,
@@ -89,11 +97,17 @@ def train(
     asked = {"student": ref.name, "preset": preset, "shots": shots or None, **given}
     asked["trainer_option"] = asked.pop("extra")
     command = opt.command_line("train", [dataset.id], asked, limit)
-    _train(dataset, ref, options, flags, command)
+    problems = {problem for place in held_out for problem in _problem_ids(open_dataset(place))}
+    _train(dataset, ref, options, flags, command, problems)
 
 
 def _train(
-    dataset: Dataset, ref: ModelRef, options: TrainOptions, flags: opt.RunFlags, command: str
+    dataset: Dataset,
+    ref: ModelRef,
+    options: TrainOptions,
+    flags: opt.RunFlags,
+    command: str,
+    held_out: set[str],
 ) -> None:
     parents = [dataset.parent, ref.parent]
     settings = {**public_options(options), "limit": flags.limit}
@@ -112,8 +126,19 @@ def _train(
         print_result(str(out), flags, {"id": run})
         return
     dataset.check_files()
+    report = lint(lambda: _rows(dataset, flags.limit), options, held_out)
+    for finding in report.findings:
+        say(f"train: {finding.line()}", quiet=flags.quiet)
     if flags.dry_run:
-        say(f"train: would fine-tune {ref.name} on {dataset.num_rows:,} traces into {out}")
+        say(f"train: would fine-tune {ref.name} on {report.num_rows:,} traces into {out}")
+        say(f"{report.rendered}\n{planned_memory(options, report.longest)}")
+    if report.errors:
+        raise GateFailed(
+            "the traces are not fit to train on: " + report.errors[0].line(),
+            where=str(dataset.location),
+            hint="mend or filter them; --dry-run shows an example",
+        )
+    if flags.dry_run:
         return
     result = train_model(
         lambda: _rows(dataset, flags.limit),
@@ -142,6 +167,11 @@ def _train(
         quiet=flags.quiet,
     )
     print_result(str(out), flags, {"id": run, "loss": result.losses[-1], "steps": result.steps})
+
+
+def _problem_ids(dataset: Dataset) -> Iterator[str]:
+    for batch in dataset.batches(["problem_id"]):
+        yield from batch["problem_id"].to_pylist()
 
 
 def _rows(dataset: Dataset, limit: int | None) -> Iterator[Row]:

@@ -68,7 +68,10 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LintReport:
+    """`longest` is in tokens, among the examples that fit."""
+
     num_rows: int
+    longest: int
     findings: list[Finding]
     rendered: str
 
@@ -99,7 +102,12 @@ def lint_traces(
     for kind, level, about in template_findings(tokenizer, settings.style, generation_eos):
         linter.found[kind] = Finding(kind=kind, level=level, about=about)
     order = sorted(linter.found.values(), key=lambda finding: (finding.level, finding.kind))
-    return LintReport(num_rows=linter.num_rows, findings=order, rendered=linter.rendered)
+    return LintReport(
+        num_rows=linter.num_rows,
+        longest=linter.longest,
+        findings=order,
+        rendered=linter.rendered,
+    )
 
 
 class _Linter:
@@ -110,7 +118,7 @@ class _Linter:
         added = tokenizer.added_tokens_decoder.items()
         self._special = {*tokenizer.all_special_ids, *(i for i, token in added if token.special)}
         self._seen: set[int] = set()
-        self._num_fit = 0
+        self.longest = 0
         self.num_rows = 0
         self.found: dict[str, Finding] = {}
         self.rendered = ""
@@ -128,13 +136,14 @@ class _Linter:
         )
         for kind in self._token_faults(row, example):
             self._add(kind, str(row.get("trace_id")))
-        self._num_fit += len(example.ids) <= settings.max_length
+        if len(example.ids) <= settings.max_length:
+            self.longest = max(self.longest, len(example.ids))
         self.rendered = self.rendered or render(example, self._tokenizer)
 
     def look_at_whole(self) -> None:
         if not self.num_rows:
             self._add("no_traces")
-        elif not self._num_fit:
+        elif not self.longest:
             self._add("nothing_fits")
 
     def _add(self, kind: str, row_id: str | None = None) -> None:
