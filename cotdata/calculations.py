@@ -199,7 +199,9 @@ def _power(reader: _Reader) -> Pair:
     if reader.peek().word != "^" or reader.tokens[reader.place - 1].kind == "word":
         return base, other
     reader.operators.append(reader.take())
+    _deeper(reader)
     exponent, _ = _signed(reader)
+    reader.depth -= 1
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if exponent.denominator != 1 or abs(exponent) * bits > MAX_BITS:
         raise Unreadable
@@ -228,10 +230,14 @@ def _primary(reader: _Reader) -> Pair:
     return pair
 
 
-def _group(reader: _Reader) -> Pair:
+def _deeper(reader: _Reader) -> None:
     reader.depth += 1
     if reader.depth > MAX_DEPTH:
         raise Unreadable
+
+
+def _group(reader: _Reader) -> Pair:
+    _deeper(reader)
     pair = _sum(reader)
     if reader.take().kind != ")":
         raise Unreadable

@@ -18,7 +18,8 @@ from cotdata.units import DETERMINERS, SUFFIX
 TOKEN = re.compile(
     rf"""[ \t\r~]*+(?:
     (?P<skip><<[^<>\n]*>>|&(?=\s*=)|(?<==)\s*&|\*\*(?![\d( ])|(?<![\d)])\*\*|\\[,!;:\s()\[\]]
-        |\\(?:left|right|[bB]ig+[lr]?|displaystyle|f?box(?:ed)?|q?quad)(?![a-zA-Z])|(?<=\d),\\!)
+        |\\(?:left|right|[bB]ig+[lr]?)(?![a-zA-Z])(?!\s*[(\[])
+        |\\(?:displaystyle|f?box(?:ed)?|q?quad)(?![a-zA-Z])|(?<=\d),\\!)
   | (?P<bullet>(?:^|(?<=\n))(?:[*•]\s+|\d{{1,2}}[.)][ \t]+(?=\S)|\**[Ss]tep[ ]\d+\**\s*[:.)]\**))
   | (?P<money>\\?\$|[€£¥])
   | (?P<stop>\\\\(?:\[[^\]]*\])?|\n|&|[.](?!\d)|[,;:?!—]|\\(?:text)?(?:bf|it)\b)
@@ -30,7 +31,8 @@ TOKEN = re.compile(
         |(?<=\s)[xX](?=\s+[$(]?\\?[\d.(]))
   | (?P<divided>\\div(?![a-zA-Z])|÷)
   | (?P<percent>\\?%|per\s?cent\b)
-  | (?P<odd>\d+:\d[\d:]*|0\d+(?![.\d])|(?:\d+,)+\d{{1,2}}(?!\d)|\.{{2,}}|…|\\[a-zA-Z]+\*?|\\.|//)
+  | (?P<odd>\d+:\d[\d:]*
+        |0\d+(?![.\d])|(?:\d+,)+\d{{1,2}}(?!\d)|\.{{2,}}|…|\\(?!left|[bB]ig)[a-zA-Z]+\*?|\\(?![a-zA-Z]).|//)
   | (?P<number>{DIGITS})
   | (?P<hyphened>(?<=\w)-(?=[A-Za-z]{{2}})[A-Za-z-]+)
   | (?P<of>of\s+(?:{DETERMINERS}\s+)?(?=\\?\$?\s?[\d.(]))
@@ -39,7 +41,7 @@ TOKEN = re.compile(
   | (?P<relation>[<>!:=]=|=[=>]|->|≈|≠|≤|≥|[<>])
   | (?P<equals>=)
   | (?P<operator>[-−–+*/^])
-  | (?P<open>[(\[{{])
+  | (?P<open>(?:\\(?:left|[bB]ig+l?)\s*)?[(\[{{])
   | (?P<close>[)\]}}])
   | (?P<other>.))
     """,
