@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
+from cotdata import mathpool
 from cotdata.errors import EngineError, SandboxError
 from cotdata.sandbox.pool import configure
 from cotdata.sandbox.probe import Policy
@@ -41,6 +42,8 @@ def prepare(tasks: Iterable[str], *, sandbox: Policy, workers: int) -> tuple[str
     """What the verdicts on these tasks depend on: the rules and the sandbox's level."""
     found = [get_task(name) for name in sorted(tasks)]
     rules = [task.verifier for task in found]
+    if any(task.waits and not task.runs_code for task in found):
+        mathpool.configure(num_workers=workers)
     if any(task.runs_code for task in found):
         rules.append(f"sandbox={configure(policy=sandbox, num_workers=workers)}")
     return tuple(rules)

@@ -6,10 +6,12 @@ answer_span and answer_method. Nothing is generated again and no row is dropped:
 exit status is 4, and the same command tries it again.
 
     cotdata verify d/raw -o d/verified
+    cotdata verify d/raw -o d/again --diff d/verified --second-opinion math-verify
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ import typer
 
 from cotdata import options as opt
 from cotdata.command import finish, new_app
+from cotdata.comparison import compare
+from cotdata.disagreement import disagreements
+from cotdata.errors import UsageError
 from cotdata.journal import Outcome, failed, passed
 from cotdata.progress import say
 from cotdata.runner import Stage, run_stage
@@ -71,6 +76,8 @@ STAGE = Stage(
     preview=preview,
 )
 
+MAX_CHANGES = 20
+
 app = new_app()
 
 
@@ -80,6 +87,12 @@ def verify(
     out: opt.Out = None,
     workers: int = typer.Option(default_workers(), min=1, help="Checks at once."),
     sandbox: opt.Sandbox = "auto",
+    diff: str | None = typer.Option(
+        None, metavar="OLD", help="List verdicts that differ from those of an earlier run."
+    ),
+    second_opinion: str | None = typer.Option(
+        None, help="math-verify or exact: write OUT/disagreements.jsonl and say the rate."
+    ),
     limit: opt.Limit = None,
     accept_failed: opt.AcceptFailed = False,
     dry_run: opt.DryRun = False,
@@ -96,8 +109,35 @@ def verify(
     options = Options(verifiers=rules, workers=workers)
     done = run_stage(STAGE, dataset, options, flags)
     if done is not None:
-        say(_table(Dataset(done.location, done.manifest)), quiet=quiet)
+        verified = Dataset(done.location, done.manifest)
+        say(_table(verified), quiet=quiet)
+        if diff is not None:
+            say(_changes(open_dataset(diff, kind="trace"), verified), quiet=quiet)
+        if second_opinion is not None:
+            _write_disagreements(verified, second_opinion, workers, quiet)
     finish(done, flags)
+
+
+def _changes(old: Dataset, new: Dataset) -> str:
+    found = compare(old, new, ["verdict"], num_examples=MAX_CHANGES)
+    lines = [f"verify: {found.counts.get('verdict', 0):,} verdicts differ from {old.location}"]
+    lines += [f"  {c.row_id}  {c.left or 'none'} -> {c.right}" for c in found.examples]
+    return "\n".join(lines)
+
+
+def _write_disagreements(verified: Dataset, opinion: str, workers: int, quiet: bool) -> None:
+    found = disagreements(verified, opinion, workers=workers)
+    folder = verified.location.local
+    if folder is None:
+        raise UsageError(
+            "--second-opinion writes beside a local output", hint="give a folder as -o"
+        )
+    place = folder / "disagreements.jsonl"
+    unfinished = place.with_suffix(".part")
+    lines = (json.dumps(row, ensure_ascii=False) for row in found.rows)
+    unfinished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    unfinished.replace(place)
+    say(f"verify: {found.line()}: {place}", quiet=quiet)
 
 
 def _table(dataset: Dataset) -> str:
