@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 from cotdata.countdown import generate, parse_spec
-
 from cotdata.journal import passed
 from cotdata.options import RunFlags
 from cotdata.rawrows import RawRows

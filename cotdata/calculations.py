@@ -203,7 +203,7 @@ def _power(reader: _Reader) -> Pair:
     exponent, _ = _signed(reader)
     reader.depth -= 1
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-    if exponent.denominator != 1 or abs(exponent) * bits > MAX_BITS:
+    if exponent.denominator != 1 or abs(int(exponent)) * bits > MAX_BITS:
         raise Unreadable
     if not base and exponent < 0:
         raise Unreadable
@@ -266,7 +266,8 @@ def _exponent(reader: _Reader, ahead: int) -> int:
 
 def _units(reader: _Reader) -> None:
     """Up to three words, also "/day", where an operator or the end follows."""
-    ahead, words, is_rate = 0, [], False
+    words: list[str] = []
+    ahead, is_rate = 0, False
     while len(words) <= MAX_WORDS:
         token = reader.peek(ahead)
         if token.word == "/" and token.kind == "operator" and reader.peek(ahead + 1).kind == "word":
