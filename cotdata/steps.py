@@ -29,8 +29,8 @@ MARK = re.compile(r"<<[^<>\n]*>>")
 # One statement of the result, to the end of its line: "So the answer is 5."
 ANSWER = re.compile(
     r"####[^\n]*(?=\s*\Z)"
-    r"|(?:(?:so|thus|hence|therefore|and|then),?\s+)?(?:the\s+|my\s+|our\s+)?(?:final\s+|correct\s+)?"
-    r"answer(?:\s+is|\s*[:=])\s*[^\n]{1,200}?(?=\s*\Z)"
+    r"|\**(?:(?:so|thus|hence|therefore|and|then),?\s+)?(?:the\s+|my\s+|our\s+)?(?:final\s+|correct\s+)?"
+    r"answer(?:\s+is\b|\**\s*[:=])\s*[^\n]{1,200}?(?=\s*\Z)"
     r"|(?:\*\*|\$\$?|\\\[|\\\(|\s)*\\boxed\s*\{[^\n]*\}(?:\*\*|\$\$?|\\\]|\\\)|[\s.])*(?=\s*\Z)",
     re.IGNORECASE,
 )

@@ -186,3 +186,12 @@ def test_a_countdown_line_is_cut_into_clauses_with_an_equation() -> None:
 def test_an_answer_within_the_last_line_is_a_piece_of_its_own() -> None:
     trace = "She has 3.\nSo 3+5 = 8, so the answer is 8."
     assert steps(trace, "gsm8k", "answer") == ["so the answer is 8."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["#### 8", "**Answer:** 8", "Final answer: $8", "So the answer is \\boxed{8}.", "$\\boxed{8}$"],
+)
+def test_an_answer_may_be_stated_in_many_ways(answer: str) -> None:
+    assert steps(f"We add 3+4 = 7. Then 7+1 = 8. {answer}", "gsm8k", "answer") == [answer]
+    assert steps(f"We add 3+4 = 7.\nThen 7+1 = 8.\n\n{answer}\n", "gsm8k", "answer") == [answer]
