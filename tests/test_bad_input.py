@@ -151,8 +151,13 @@ def test_an_interrupted_stage_keeps_its_work_and_says_how_to_go_on(
     running = subprocess.Popen(
         [sys.executable, "-m", "cotdata", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        # What runs in the background ignores Ctrl-C, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    time.sleep(4)
+    while not (tmp_path / "raw" / ".work" / "journal.sqlite").exists():
+        assert running.poll() is None
+        time.sleep(0.1)
+    time.sleep(2)
     running.send_signal(number)
     _, said = running.communicate(timeout=30)
     assert running.returncode == 130
