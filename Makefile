@@ -6,8 +6,9 @@ BIN := $(abspath $(VENV))/bin
 demo: setup  ## real model, real training, on a CPU in minutes
 	PATH="$(BIN):$$PATH" pipelines/demo.sh
 
-test: setup  ## all tests that need no model
-	$(BIN)/python -m pytest
+# The models of these tests are so small that threads only wait for each other.
+test: setup  ## all tests that need no real model
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 test-model: setup  ## end to end with SmolLM2-135M, about 15 minutes on 2 cores
 	PATH="$(BIN):$$PATH" $(BIN)/python -m pytest -m model
