@@ -11,7 +11,7 @@ run=${RUN:-runs/demo}
 model=${MODEL:-models/smollm2}
 case ${DEMO_SIZE:-full} in
     full) problems=520 arm=260 held_out=100 ;;
-    tiny) problems=140 arm=64 held_out=32 ;;
+    tiny) problems=200 arm=90 held_out=40 ;;
     *) echo "DEMO_SIZE is full or tiny" >&2; exit 2 ;;
 esac
 
