@@ -74,6 +74,8 @@ def test_adapters_are_the_last_resort_and_then_nothing():
 MEASURE = Path(__file__).parents[1] / "benchmarks" / "training_memory.py"
 
 
+# What else runs here changes what is measured, so CI does not depend on it.
+@pytest.mark.measured
 @pytest.mark.parametrize("shape", ["384,6,1024,8000", "512,4,1536,16000"])
 def test_the_plan_is_within_a_fifth_of_the_memory_measured(shape):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "100000"}
